@@ -1,0 +1,164 @@
+//! Builds the gate component, byte for byte the same in every folder.
+//!
+//! Two steps: cargo compiles the package `ralph-gate-component` for `wasm32-unknown-unknown`, then
+//! `wit-component` wraps the core module as a component. [`anatomy`] takes a finished component apart
+//! again, so that "zero imports" is a fact that was looked at and not a promise.
+//!
+//! ```no_run
+//! # fn main() -> anyhow::Result<()> {
+//! let component = ralph_gate_builder::build("workspace".as_ref(), "target/guest".as_ref())?;
+//! println!("{}", ralph_gate_builder::anatomy(&component)?.world);
+//! # Ok(())
+//! # }
+//! ```
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
+
+mod anatomy;
+mod environment;
+mod toolchain;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use wit_component::ComponentEncoder;
+
+pub use anatomy::{Anatomy, anatomy};
+pub use toolchain::ensure_target;
+
+/// The target that the gate is compiled for. The WASI targets would bring imports with them.
+pub const TARGET: &str = "wasm32-unknown-unknown";
+
+/// The cargo profile of the workspace that the gate is compiled with.
+pub const PROFILE: &str = "gate";
+
+const PACKAGE: &str = "ralph-gate-component";
+const MODULE: &str = "ralph_gate_component.wasm";
+
+/// Builds the component from the workspace in `source`, with `target_dir` for intermediate files.
+///
+/// `target_dir` must not be the target directory of a cargo that is waiting for this build, or the two
+/// wait for each other for ever. The result is checked: it is valid, imports nothing and has no start
+/// function.
+pub fn build(source: &Path, target_dir: &Path) -> Result<Vec<u8>> {
+    let source = source
+        .canonicalize()
+        .with_context(|| format!("no workspace at {}", source.display()))?;
+    fs::create_dir_all(target_dir)
+        .with_context(|| format!("cannot create the folder {}", target_dir.display()))?;
+    let target_dir = target_dir.canonicalize()?;
+
+    ensure_target(&source)?;
+    let module = compile(&source, &target_dir)?;
+    let component = wrap(&module)?;
+    anatomy(&component)?.check_pure()?;
+    Ok(component)
+}
+
+/// The files and folders of the workspace in `source` that decide the component's bytes.
+pub fn inputs(source: &Path) -> Vec<PathBuf> {
+    [
+        "gate-component/src",
+        "gate-component/Cargo.toml",
+        "wit",
+        "Cargo.toml",
+        "Cargo.lock",
+        "rust-toolchain.toml",
+    ]
+    .iter()
+    .map(|path| source.join(path))
+    .collect()
+}
+
+/// Compiles the gate and gives the core module.
+fn compile(source: &Path, target_dir: &Path) -> Result<Vec<u8>> {
+    if environment::is_first_build() {
+        let mut fetch = cargo_command(source, target_dir);
+        succeed(fetch.args(["fetch", "--locked", "--target", TARGET]))?;
+    }
+    let flags = environment::rustc_flags(source, target_dir, &toolchain::identity(source)?);
+    let mut build = cargo_command(source, target_dir);
+    // `rustc` and not `build`, for its `--crate-type`: cargo leaves link-time optimisation out for a library
+    // that is also an rlib.
+    build
+        .args(["rustc", "--quiet", "--locked", "--package", PACKAGE])
+        .args(["--lib", "--crate-type", "cdylib"])
+        .args(["--features", "component"])
+        .args(["--target", TARGET, "--profile", PROFILE])
+        .env("CARGO_ENCODED_RUSTFLAGS", flags);
+    succeed(&mut build)?;
+    let path = target_dir.join(TARGET).join(PROFILE).join(MODULE);
+    fs::read(&path).with_context(|| format!("cargo succeeded but left no {}", path.display()))
+}
+
+fn cargo_command(source: &Path, target_dir: &Path) -> Command {
+    let mut cargo = toolchain::command("cargo", source);
+    cargo.env("CARGO_TARGET_DIR", target_dir);
+    cargo
+}
+
+/// Wraps a core module, which carries its WIT in a custom section, as a component.
+fn wrap(module: &[u8]) -> Result<Vec<u8>> {
+    ComponentEncoder::default()
+        .module(module)
+        .context("the core module carries no WIT that wit-component can read: do the versions of wit-bindgen and wit-component fit?")?
+        .validate(true)
+        .encode()
+        .context("wit-component could not wrap the core module as a component")
+}
+
+/// Runs cargo and turns a failure into an error with everything it said.
+fn succeed(cargo: &mut Command) -> Result<()> {
+    let output = run(cargo)?;
+    if !output.status.success() {
+        bail!(
+            "cargo could not build the gate for {TARGET} ({})\n{}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim_end()
+        );
+    }
+    Ok(())
+}
+
+fn run(command: &mut Command) -> Result<std::process::Output> {
+    let program: OsString = command.get_program().into();
+    command.stdin(Stdio::null()).output().with_context(|| {
+        format!(
+            "cannot start {}: is it installed and on PATH?",
+            program.display()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_workspace_is_named() {
+        let error = build(Path::new("no/such/workspace"), Path::new("unused")).unwrap_err();
+        assert_eq!(error.to_string(), "no workspace at no/such/workspace");
+    }
+
+    #[test]
+    fn a_module_without_wit_is_refused() {
+        let error = wrap(b"not a module").unwrap_err();
+        assert!(error.to_string().contains("carries no WIT"), "{error}");
+    }
+
+    #[test]
+    fn every_input_exists_in_this_workspace() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for path in inputs(&root) {
+            assert!(path.exists(), "{} is gone", path.display());
+        }
+    }
+}

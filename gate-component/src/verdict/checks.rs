@@ -1,0 +1,396 @@
+//! Judging the evidence: each check of the contract against what the host reported.
+
+use serde::Serialize;
+
+use super::Failure;
+use crate::contract::{Check, Contract, OnFlaky};
+use crate::digest::{Digest, short};
+use crate::feedback::clean;
+use crate::iteration::{CheckResult, FailureCode, Iteration, Outcome};
+use crate::snapshot::{CheckMemory, State};
+use crate::vocabulary::Word;
+
+/// Bytes of a reason that are kept.
+const MAX_REASON: usize = 2000;
+
+/// How one check of the contract was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CheckAssessment {
+    /// The check.
+    pub id: String,
+    /// Whether it must pass.
+    pub required: bool,
+    /// Whether it counts as passed.
+    pub passed: bool,
+    /// Whether it gave different outcomes on the same state.
+    pub flaky: bool,
+    /// Set when it did not pass.
+    pub code: Option<FailureCode>,
+}
+
+/// The evidence of one iteration, judged.
+pub(super) struct Assessed {
+    /// What stands in the way, checks in the contract's order.
+    pub(super) failures: Vec<Failure>,
+    /// How many required checks failed; none when the contract has none.
+    pub(super) failing_required: Option<u32>,
+    /// Reruns in this iteration.
+    pub(super) retries: u32,
+    checks: Vec<Judged>,
+    unused: Vec<String>,
+}
+
+/// What the verdict says of the checks.
+pub(super) struct Assessments {
+    pub(super) checks: Vec<CheckAssessment>,
+    /// For each check that fails exactly as before: since when.
+    pub(super) unchanged: Vec<(String, u32)>,
+    pub(super) unused: Vec<String>,
+}
+
+/// One check, judged.
+struct Judged {
+    assessment: CheckAssessment,
+    reason: String,
+    outcome: Option<Outcome>,
+    state: String,
+}
+
+/// One result of a check, judged. Ordered from better to worse.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Finding {
+    code: Option<FailureCode>,
+    flaky: bool,
+    reason: String,
+    outcome: Outcome,
+    retries: u32,
+}
+
+/// Judge every check of the contract.
+pub(super) fn assess(
+    contract: &Contract,
+    before: &State,
+    iteration: &Iteration<'_>,
+    fingerprint: Option<&str>,
+) -> Assessed {
+    let evidence = Evidence {
+        iteration,
+        fingerprint,
+    };
+    let checks: Vec<(Judged, u32)> = contract
+        .completion_checks
+        .iter()
+        .enumerate()
+        .map(|(index, check)| evidence.judge(check, before.checks.get(index)))
+        .collect();
+    let retries = checks.iter().map(|(_, retries)| retries).sum();
+    let checks: Vec<Judged> = checks.into_iter().map(|(judged, _)| judged).collect();
+    let failing = checks
+        .iter()
+        .filter(|check| check.assessment.required && !check.assessment.passed)
+        .count();
+    Assessed {
+        failures: failures(contract, iteration, &checks),
+        failing_required: contract
+            .required()
+            .next()
+            .map(|_| u32::try_from(failing).unwrap_or(u32::MAX)),
+        retries,
+        unused: unused(contract, iteration),
+        checks,
+    }
+}
+
+impl Assessed {
+    /// Remember each check, and say what the verdict needs.
+    pub(super) fn finish(self, state: &mut State, index: u32) -> Assessments {
+        let before = std::mem::take(&mut state.checks);
+        let mut unchanged = Vec::new();
+        for (position, judged) in self.checks.iter().enumerate() {
+            let failure = judged.failure_digest();
+            let old = before.get(position);
+            let same = old.filter(|old| !failure.is_empty() && old.failure == failure);
+            let since = same.map_or(index, |old| old.since);
+            if same.is_some() {
+                unchanged.push((judged.assessment.id.clone(), since));
+            }
+            state.checks.push(judged.remember(old, failure, since));
+        }
+        Assessments {
+            checks: self
+                .checks
+                .into_iter()
+                .map(|judged| judged.assessment)
+                .collect(),
+            unchanged,
+            unused: self.unused,
+        }
+    }
+}
+
+impl Judged {
+    /// Empty when the check passed.
+    fn failure_digest(&self) -> String {
+        let Some(code) = self.assessment.code else {
+            return String::new();
+        };
+        let mut digest = Digest::new("failure");
+        digest
+            .bytes(code.as_str().as_bytes())
+            .bytes(self.reason.as_bytes());
+        short(&digest.hex()).to_owned()
+    }
+
+    /// An iteration without evidence does not make the gate forget what it knew.
+    fn remember(&self, old: Option<&CheckMemory>, failure: String, since: u32) -> CheckMemory {
+        let (outcome, state) = match (self.outcome, old) {
+            (None, Some(old)) => (old.outcome, old.state.clone()),
+            (outcome, _) => (outcome, self.state.clone()),
+        };
+        CheckMemory {
+            outcome,
+            state,
+            failure,
+            since,
+        }
+    }
+}
+
+struct Evidence<'a> {
+    iteration: &'a Iteration<'a>,
+    fingerprint: Option<&'a str>,
+}
+
+impl Evidence<'_> {
+    /// Two results for one check: the worse counts.
+    fn judge(&self, check: &Check, before: Option<&CheckMemory>) -> (Judged, u32) {
+        let results = self
+            .iteration
+            .checks
+            .iter()
+            .filter(|result| result.id == check.id);
+        let worst = results
+            .map(|result| self.finding(check, before, result))
+            .max();
+        let state = self
+            .fingerprint
+            .map_or_else(String::new, |state| short(state).to_owned());
+        let assessment = |passed, flaky, code| CheckAssessment {
+            id: check.id.clone(),
+            required: check.required,
+            passed,
+            flaky,
+            code,
+        };
+        match worst {
+            None => {
+                let judged = Judged {
+                    assessment: assessment(false, false, Some(FailureCode::MissingEvidence)),
+                    reason: "the host reported no result for this check".to_owned(),
+                    outcome: None,
+                    state,
+                };
+                (judged, 0)
+            }
+            Some(finding) => {
+                // Evidence of another state says nothing about this one.
+                let known = finding.code != Some(FailureCode::StaleEvidence);
+                let judged = Judged {
+                    assessment: assessment(finding.code.is_none(), finding.flaky, finding.code),
+                    reason: finding.reason,
+                    outcome: Some(finding.outcome).filter(|_| known),
+                    state,
+                };
+                (judged, finding.retries)
+            }
+        }
+    }
+
+    fn finding(
+        &self,
+        check: &Check,
+        before: Option<&CheckMemory>,
+        result: &CheckResult<'_>,
+    ) -> Finding {
+        let allowed = usize::try_from(check.retries)
+            .unwrap_or(usize::MAX)
+            .saturating_add(1);
+        let counted = result
+            .attempts
+            .get(..allowed.min(result.attempts.len()))
+            .unwrap_or_default();
+        let outcome = match result.outcome {
+            Outcome::Flaky => Outcome::Flaky,
+            outcome => counted.last().copied().unwrap_or(outcome),
+        };
+        let flaky =
+            outcome == Outcome::Flaky || differ(counted) || self.differs_from(before, outcome);
+        let code = self
+            .stale(result)
+            .or(result.code)
+            .or_else(|| code_for(check, outcome, flaky));
+        let reason = match code {
+            None => String::new(),
+            Some(code) => self.reason(code, result, outcome, counted.len()),
+        };
+        Finding {
+            code,
+            flaky,
+            reason,
+            outcome,
+            retries: u32::try_from(counted.len().saturating_sub(1)).unwrap_or(u32::MAX),
+        }
+    }
+
+    fn stale(&self, result: &CheckResult<'_>) -> Option<FailureCode> {
+        let other_iteration = result
+            .iteration
+            .is_some_and(|index| index != self.iteration.index);
+        let other_state = result
+            .fingerprint
+            .as_deref()
+            .is_some_and(|fingerprint| self.fingerprint != Some(fingerprint));
+        (other_iteration || other_state).then_some(FailureCode::StaleEvidence)
+    }
+
+    /// Whether the last iteration found the opposite on the same state.
+    fn differs_from(&self, before: Option<&CheckMemory>, outcome: Outcome) -> bool {
+        let Some((before, fingerprint)) = before.zip(self.fingerprint) else {
+            return false;
+        };
+        before.state == short(fingerprint)
+            && before
+                .outcome
+                .is_some_and(|earlier| differ(&[earlier, outcome]))
+    }
+
+    fn reason(
+        &self,
+        code: FailureCode,
+        result: &CheckResult<'_>,
+        outcome: Outcome,
+        counted: usize,
+    ) -> String {
+        if code == FailureCode::StaleEvidence {
+            return match result.iteration {
+                Some(index) if index != self.iteration.index => format!(
+                    "the evidence is from iteration {index}, this is iteration {}",
+                    self.iteration.index
+                ),
+                _ => "the evidence is from another state of the work".to_owned(),
+            };
+        }
+        if counted < result.attempts.len() && result.outcome == Outcome::Pass {
+            return format!(
+                "it passed only after more than the {} allowed reruns",
+                counted.saturating_sub(1)
+            );
+        }
+        if let Some(reason) = result
+            .reason
+            .as_deref()
+            .filter(|reason| !reason.trim().is_empty())
+        {
+            return clean(reason, MAX_REASON);
+        }
+        default_reason(code, outcome).to_owned()
+    }
+}
+
+/// Whether a check both passed and did not. Unknown is no outcome to differ from.
+fn differ(outcomes: &[Outcome]) -> bool {
+    let passed = outcomes.contains(&Outcome::Pass);
+    let failed = outcomes
+        .iter()
+        .any(|outcome| matches!(outcome, Outcome::Fail | Outcome::Error | Outcome::Timeout));
+    passed && failed
+}
+
+fn code_for(check: &Check, outcome: Outcome, flaky: bool) -> Option<FailureCode> {
+    match outcome {
+        Outcome::Pass | Outcome::Flaky if flaky => match check.on_flaky {
+            OnFlaky::Pass => None,
+            OnFlaky::Fail => Some(FailureCode::CheckFlaky),
+        },
+        Outcome::Pass | Outcome::Flaky => None,
+        Outcome::Fail if flaky => Some(FailureCode::CheckFlaky),
+        Outcome::Fail | Outcome::Unknown => Some(FailureCode::CheckFailed),
+        Outcome::Error => Some(FailureCode::CheckErrored),
+        Outcome::Timeout => Some(FailureCode::CheckTimedOut),
+    }
+}
+
+fn default_reason(code: FailureCode, outcome: Outcome) -> &'static str {
+    match code {
+        FailureCode::CheckErrored => "the check itself broke",
+        FailureCode::CheckTimedOut => "the check ran longer than it may",
+        FailureCode::CheckFlaky => "the check both passed and failed on the same state",
+        FailureCode::EvidenceTampered => "the evidence was tampered with",
+        FailureCode::PolicyTrapped => "the policy trapped",
+        FailureCode::PolicyOutOfFuel => "the policy used up its fuel",
+        FailureCode::PolicyOutOfMemory => "the policy used up its memory",
+        FailureCode::PolicyRejected => "the policy may not run here",
+        _ if outcome == Outcome::Unknown => "the check could not tell",
+        _ => "the check failed",
+    }
+}
+
+fn failures(contract: &Contract, iteration: &Iteration<'_>, checks: &[Judged]) -> Vec<Failure> {
+    let failure = |judged: &Judged| {
+        Some(Failure {
+            code: judged.assessment.code?,
+            check: Some(judged.assessment.id.clone()),
+            reason: judged.reason.clone(),
+        })
+    };
+    let mut failures: Vec<Failure> = checks
+        .iter()
+        .filter(|judged| judged.assessment.required)
+        .filter_map(failure)
+        .collect();
+    let optional = || checks.iter().filter(|judged| !judged.assessment.required);
+    let passed = optional().filter(|judged| judged.assessment.passed).count();
+    let total = optional().count();
+    let ratio = contract.optional_pass_ratio;
+    if ratio.is_met_by(passed, total) {
+        // Below the ratio an optional check may fail, but nothing may be tampered with.
+        let tampered =
+            |judged: &&Judged| judged.assessment.code == Some(FailureCode::EvidenceTampered);
+        failures.extend(optional().filter(tampered).filter_map(failure));
+    } else {
+        failures.extend(optional().filter_map(failure));
+        failures.push(Failure {
+            code: FailureCode::RatioNotMet,
+            check: None,
+            reason: format!(
+                "{passed} of {total} optional checks passed, the share must be at least {ratio}"
+            ),
+        });
+    }
+    failures.extend(iteration.tampered.iter().map(|tampering| Failure {
+        code: FailureCode::EvidenceTampered,
+        check: None,
+        reason: clean(
+            &format!("{}: {}", tampering.what, tampering.reason),
+            MAX_REASON,
+        ),
+    }));
+    failures
+}
+
+fn unused(contract: &Contract, iteration: &Iteration<'_>) -> Vec<String> {
+    let mut unused: Vec<String> = iteration
+        .checks
+        .iter()
+        .filter(|result| {
+            !contract
+                .completion_checks
+                .iter()
+                .any(|check| check.id == result.id)
+        })
+        .map(|result| result.id.clone().into_owned())
+        .collect();
+    unused.sort();
+    unused.dedup();
+    unused
+}

@@ -1,0 +1,121 @@
+//! The token rule: which promise text is expected, and what is wrong with the one that was made.
+
+use super::Failure;
+use crate::contract::Contract;
+use crate::digest::Digest;
+use crate::iteration::{Action, FailureCode, Iteration};
+use crate::promise::PromiseReport;
+use crate::signal::Signal;
+use crate::tree::decode::shorten;
+
+/// The promise text that an iteration must end with. A nonce depends on the whole history, so that an
+/// echo of an earlier turn can never complete.
+pub(super) fn expected(
+    contract: &Contract,
+    digest: &str,
+    seal: &str,
+    index: u32,
+) -> Option<String> {
+    let token = contract.completion_token.as_ref()?;
+    if !token.nonce {
+        return Some(token.text.clone());
+    }
+    let mut nonce = Digest::new("nonce");
+    nonce.bytes(digest.as_bytes()).bytes(seal.as_bytes());
+    nonce.number(usize::try_from(index).unwrap_or(usize::MAX));
+    let nonce = nonce.hex();
+    Some(format!(
+        "{} {}",
+        token.text,
+        nonce.get(..8).unwrap_or_default()
+    ))
+}
+
+/// What is wrong with the promise of a final. Other actions claim nothing.
+pub(super) fn failures(
+    iteration: &Iteration<'_>,
+    promise: &PromiseReport,
+    token: Option<&str>,
+) -> Option<Failure> {
+    if iteration.action != Action::Final {
+        return None;
+    }
+    let (code, reason) = match token {
+        Some(token) => against_token(promise, token)?,
+        None => against_signal(promise)?,
+    };
+    Some(Failure {
+        code,
+        check: None,
+        reason,
+    })
+}
+
+fn against_signal(promise: &PromiseReport) -> Option<(FailureCode, String)> {
+    match promise.contrary? {
+        _ if promise.conflict => Some(conflict()),
+        Signal::Continue => Some(says_continue()),
+        // Lines 4 and 5 of the table end the loop.
+        _ => None,
+    }
+}
+
+fn against_token(promise: &PromiseReport, token: &str) -> Option<(FailureCode, String)> {
+    if promise.conflict {
+        return Some(conflict());
+    }
+    match promise.accepted.as_deref() {
+        Some(text) if text == token => None,
+        Some(text) => match promise.signal {
+            Some(Signal::Continue) => Some(says_continue()),
+            Some(Signal::Blocked | Signal::Error) => None,
+            _ => Some((
+                FailureCode::TokenMismatch,
+                format!("the promise is `{}`, `{token}` is expected", shorten(text)),
+            )),
+        },
+        None if promise.misplaced.iter().any(|text| text == token) => Some((
+            FailureCode::PromiseMisplaced,
+            format!(
+                "the promise `{token}` does not count where it stands: {}",
+                why(promise, token)
+            ),
+        )),
+        None if promise.found > 0 => Some((
+            FailureCode::TokenMissing,
+            format!(
+                "no promise `{token}`; none of the {} promise tags counts",
+                promise.found
+            ),
+        )),
+        None => Some((
+            FailureCode::TokenMissing,
+            format!("no promise `{token}` at the end of the output"),
+        )),
+    }
+}
+
+/// Why the first tag with the token's text was refused.
+fn why(promise: &PromiseReport, token: &str) -> String {
+    promise
+        .tags
+        .iter()
+        .find(|tag| tag.text == token)
+        .map_or_else(String::new, |tag| {
+            format!("{} (byte {})", tag.reason, tag.offset)
+        })
+}
+
+fn conflict() -> (FailureCode, String) {
+    (
+        FailureCode::PromiseConflict,
+        "the output makes two promises that say different things".to_owned(),
+    )
+}
+
+fn says_continue() -> (FailureCode, String) {
+    (
+        FailureCode::PromiseContinue,
+        "the promise `LOOP_CONTINUE` says that work remains".to_owned(),
+    )
+}

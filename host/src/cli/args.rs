@@ -1,0 +1,210 @@
+//! The arguments of every command, with its help.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand, ValueEnum};
+
+use super::Exit;
+use super::error::CliError;
+use super::terminal::{ErrorForm, Terminal};
+
+/// Decide when an autonomous agent may stop: only when a contract it cannot edit is met by evidence it did
+/// not write.
+#[derive(Debug, Parser)]
+#[command(name = "ralph-gate", version)]
+#[command(after_help = "Examples:
+  ralph-gate evaluate --exit-code iteration.json
+  ralph-gate contract check contract.yaml
+  agent | ralph-gate promise
+
+Exit codes: 0 success, 1 error; `evaluate --exit-code` adds 2 continue and 3 stopped.")]
+pub(crate) struct Args {
+    /// Print JSON, also for errors
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colour; `auto` is on a terminal, unless `NO_COLOR` is set
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Evaluate(EvaluateArgs),
+    /// Work with contracts
+    #[command(after_help = "Example:\n  ralph-gate contract check contract.yaml")]
+    Contract {
+        #[command(subcommand)]
+        command: ContractCommand,
+    },
+    Route(RouteArgs),
+    Promise(PromiseArgs),
+    Fingerprint(FingerprintArgs),
+    Signal(SignalArgs),
+    /// Show the version of the command and of the gate it carries
+    #[command(after_help = "Example:\n  ralph-gate version --json")]
+    Version,
+    /// Print a script that completes arguments in a shell
+    #[command(
+        after_help = "Example:\n  ralph-gate completions bash > ~/.local/share/bash-completion/completions/ralph-gate"
+    )]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ContractCommand {
+    Check(ContractCheckArgs),
+}
+
+/// Evaluate one iteration and print the verdict as one line of JSON
+///
+/// The input is one JSON object with the fields contract, snapshot and iteration.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate evaluate iteration.json
+  ralph-gate evaluate --exit-code < iteration.json && echo completed
+
+Exit codes with --exit-code: 0 completed or passed through, 2 continue, 3 stopped otherwise, 1 error.")]
+pub(crate) struct EvaluateArgs {
+    /// The input; standard input when absent or `-`
+    pub(crate) file: Option<PathBuf>,
+    /// Let the exit code say what was decided
+    #[arg(long)]
+    pub(crate) exit_code: bool,
+}
+
+/// Report every problem and weakness of a contract
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate contract check contract.yaml
+  ralph-gate contract check --format toml < contract.toml
+
+Exit codes: 0 valid, also with warnings; 1 at least one problem.")]
+pub(crate) struct ContractCheckArgs {
+    /// The contract; standard input when absent or `-`
+    pub(crate) file: Option<PathBuf>,
+    /// How it is written; recognised from the file's extension or the text when absent
+    #[arg(long, value_parser = PossibleValuesParser::new(["json", "yaml", "toml"]))]
+    pub(crate) format: Option<String>,
+}
+
+/// Decide whether a request goes through the gate, and why
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate route request.json
+  ralph-gate route request.yaml --policy routing.toml --json")]
+pub(crate) struct RouteArgs {
+    /// The request, as JSON, YAML or TOML; standard input when absent or `-`
+    pub(crate) file: Option<PathBuf>,
+    /// The routing policy, as JSON, YAML or TOML; the default one when absent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+}
+
+/// Find the promises in an agent's output and say why each one counts or not
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate promise output.txt
+  agent | ralph-gate promise --rules lenient --json")]
+pub(crate) struct PromiseArgs {
+    /// The agent's output; standard input when absent or `-`
+    pub(crate) file: Option<PathBuf>,
+    /// Which promises count; strict when absent
+    #[arg(long, value_parser = PossibleValuesParser::new(["strict", "lenient"]))]
+    pub(crate) rules: Option<String>,
+}
+
+/// Fingerprint the work of one iteration, so that two of them can be compared
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate fingerprint iteration.json
+  jq .iteration input.json | ralph-gate fingerprint --json")]
+pub(crate) struct FingerprintArgs {
+    /// The iteration, as JSON; standard input when absent or `-`
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// Decide the loop signal from the states of issues
+///
+/// The states are one JSON object with the fields issues and files, or the issue files themselves, whose
+/// front matter holds the state.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate signal states.json
+  ralph-gate signal .work/agent/issues/*.md")]
+pub(crate) struct SignalArgs {
+    /// One JSON file, or any number of issue files (*.md); JSON from standard input when absent or `-`
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Prints what clap has to say: help and version, or what is wrong with the arguments. Exit code 2 has
+/// another meaning here, so wrong arguments end with 1.
+pub(crate) fn report_usage(error: &clap::Error) -> Exit {
+    let wrong = error.use_stderr();
+    if wrong && std::env::args_os().any(|argument| argument == "--json") {
+        let error = CliError::Usage {
+            message: sentence(error),
+        };
+        return Terminal::new(true, Color::Never).report(&error, ErrorForm::Json);
+    }
+    // A closed pipe is no reason to complain about.
+    let _ = error.print();
+    let _ = std::io::stdout().flush();
+    if wrong { Exit::Error } else { Exit::Success }
+}
+
+/// The first paragraph of clap's message, on one line.
+fn sentence(error: &clap::Error) -> String {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return "a command is missing; see `ralph-gate --help`".to_owned();
+    }
+    let text = error.render().to_string();
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    words.join(" ").trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_an_example() {
+        fn check(command: &clap::Command) {
+            let help = command
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            assert!(
+                help.contains("Example") && help.contains("ralph-gate"),
+                "`{}` has no example",
+                command.get_name()
+            );
+            command.get_subcommands().for_each(check);
+        }
+        check(&Args::command());
+    }
+}

@@ -1,0 +1,257 @@
+//! What can go wrong on the command line: the thing, the place, the remedy.
+
+use std::fmt;
+use std::io;
+use std::string::FromUtf8Error;
+
+use ralph_gate::engine::{EngineError, GateError, Problem};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use super::input::Source;
+
+/// How large an input is, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    Exactly(u64),
+    MoreThan(u64),
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exactly(bytes) => write!(f, "{bytes}"),
+            Self::MoreThan(bytes) => write!(f, "more than {bytes}"),
+        }
+    }
+}
+
+/// A command that could not be carried out.
+#[derive(Debug, Error)]
+pub(crate) enum CliError {
+    /// The arguments don't make sense together.
+    #[error("{message}")]
+    Usage { message: String },
+    /// The file is not there, not readable, or not a file.
+    #[error("{file} can't be read: {reason}")]
+    Unreadable {
+        file: Source,
+        reason: String,
+        help: &'static str,
+    },
+    /// The bytes are not text.
+    #[error("{file} is not UTF-8 text: byte {offset}, in line {line}, is not part of a character")]
+    NotUtf8 {
+        file: Source,
+        offset: usize,
+        line: usize,
+    },
+    /// The text is not JSON. Only for inputs that the command itself has to put into a larger JSON text.
+    #[error("{file}:{line}:{column}: not valid JSON: {reason}")]
+    NotJson {
+        file: Source,
+        line: usize,
+        column: usize,
+        reason: String,
+    },
+    /// More bytes than the gate takes.
+    #[error("{file} has {observed} bytes and the limit is {limit}")]
+    InputTooLarge {
+        file: Source,
+        observed: Size,
+        limit: usize,
+    },
+    /// The gate said no. An error of the gate is data.
+    #[error("{file}: {}", error.message)]
+    Gate {
+        file: Source,
+        error: Box<GateError>,
+        /// The gate's answer, byte for byte.
+        answer: String,
+        /// Characters that stood before the file's first line in the gate's input.
+        shift: u32,
+    },
+    /// The gate could not be run.
+    #[error("{}{error}", file.as_ref().map_or_else(String::new, |file| format!("{file}: ")))]
+    Engine {
+        file: Option<Source>,
+        error: EngineError,
+    },
+    /// The gate's answer is not what this version of the command knows.
+    #[error("the gate's answer can't be understood: {reason}")]
+    Answer { reason: String },
+    /// Standard output is full or gone.
+    #[error("standard output can't be written: {reason}")]
+    Output { reason: String },
+}
+
+impl CliError {
+    pub(crate) fn unreadable(file: Source, error: &io::Error) -> Self {
+        let (reason, help) = match error.kind() {
+            io::ErrorKind::NotFound => ("there is no such file".to_owned(), "check the path"),
+            io::ErrorKind::IsADirectory => ("it is a folder".to_owned(), "name a file inside it"),
+            io::ErrorKind::PermissionDenied => (
+                "permission denied".to_owned(),
+                "make it readable for this user",
+            ),
+            _ => (error.to_string(), "check the path and the disk"),
+        };
+        Self::Unreadable { file, reason, help }
+    }
+
+    pub(crate) fn not_utf8(file: Source, error: &FromUtf8Error) -> Self {
+        let offset = error.utf8_error().valid_up_to();
+        let before = error.as_bytes().iter().take(offset);
+        let line = 1 + before.filter(|byte| **byte == b'\n').count();
+        Self::NotUtf8 { file, offset, line }
+    }
+
+    pub(crate) fn not_json(file: Source, error: &serde_json::Error) -> Self {
+        let text = error.to_string();
+        let reason = match text.split(" at line ").next() {
+            _ if error.is_eof() => "the text ends too early",
+            Some(reason) => reason,
+            None => &text,
+        };
+        Self::NotJson {
+            file,
+            line: error.line(),
+            column: error.column().max(1),
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// The error's name for machines.
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Usage { .. } => "usage",
+            Self::Unreadable { .. } => "unreadable_input",
+            Self::NotUtf8 { .. } => "not_utf8",
+            Self::NotJson { .. } => "invalid_json",
+            Self::InputTooLarge { .. } => "input_too_large",
+            Self::Engine { error, .. } => error.code(),
+            // The gate's own code is in its answer.
+            Self::Gate { .. } => "gate",
+            Self::Answer { .. } => "unexpected_answer",
+            Self::Output { .. } => "unwritable_output",
+        }
+    }
+
+    /// What to do about it.
+    pub(crate) fn help(&self) -> Option<&str> {
+        match self {
+            Self::Usage { .. } => Some("see `ralph-gate --help`"),
+            Self::Unreadable { help, .. } => Some(help),
+            Self::NotUtf8 { .. } => Some("save it as UTF-8"),
+            Self::NotJson { .. } => {
+                Some("is it the right file, and complete? `--help` shows what belongs into it")
+            }
+            Self::InputTooLarge { .. } => Some("pass only the end of long outputs"),
+            Self::Answer { .. } => {
+                Some("this is a defect of ralph-gate, please report it with the input")
+            }
+            Self::Output { .. } => Some("check the disk, or where the output goes"),
+            Self::Gate { .. } | Self::Engine { .. } => None,
+        }
+    }
+
+    fn file(&self) -> Option<&Source> {
+        match self {
+            Self::Unreadable { file, .. }
+            | Self::NotUtf8 { file, .. }
+            | Self::NotJson { file, .. }
+            | Self::InputTooLarge { file, .. }
+            | Self::Gate { file, .. } => Some(file),
+            Self::Engine { file, .. } => file.as_ref(),
+            Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,
+        }
+    }
+
+    /// The error in the JSON form that the gate's errors have, with the file beside it.
+    pub(crate) fn json(&self) -> String {
+        if let Self::Gate { answer, .. } = self {
+            return answer.clone();
+        }
+        let message = match self.help() {
+            Some(help) => format!("{self}; {help}"),
+            None => self.to_string(),
+        };
+        json!({ "error": {
+            "code": self.code(),
+            "message": message,
+            "path": null,
+            "problems": self.place(),
+            "file": self.file().map(ToString::to_string),
+        }})
+        .to_string()
+    }
+
+    /// The place in the file, as a list of problems.
+    fn place(&self) -> Vec<Value> {
+        match self {
+            Self::NotJson {
+                line,
+                column,
+                reason,
+                ..
+            } => vec![json!({
+                "path": "", "line": line, "column": column, "message": reason, "help": self.help(),
+            })],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A problem's place as the person sees it: in the file, not in the larger text that the gate got.
+pub(crate) fn place_in_file(problem: &Problem, shift: u32) -> (u32, u32) {
+    match problem.line {
+        1 => (1, problem.column.saturating_sub(shift).max(1)),
+        line => (line, problem.column),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(line: u32, column: u32) -> Problem {
+        Problem {
+            path: String::new(),
+            line,
+            column,
+            message: String::new(),
+            help: None,
+        }
+    }
+
+    #[test]
+    fn only_the_first_line_is_shifted() {
+        assert_eq!(place_in_file(&problem(1, 20), 13), (1, 7));
+        assert_eq!(place_in_file(&problem(2, 20), 13), (2, 20));
+        assert_eq!(place_in_file(&problem(0, 0), 13), (0, 0));
+    }
+
+    #[test]
+    fn broken_text_is_named_by_byte_and_line() {
+        let error = String::from_utf8(b"one\ntwo \xff".to_vec()).unwrap_err();
+        let error = CliError::not_utf8(Source::Stdin, &error);
+        assert_eq!(
+            error.to_string(),
+            "standard input is not UTF-8 text: byte 8, in line 2, is not part of a character"
+        );
+    }
+
+    #[test]
+    fn an_error_as_json_has_the_fields_of_a_gate_error() {
+        let error = CliError::Unreadable {
+            file: Source::File("x".into()),
+            reason: "r".into(),
+            help: "h",
+        };
+        let json: Value = serde_json::from_str(&error.json()).unwrap();
+        assert_eq!(json["error"]["code"], "unreadable_input");
+        assert_eq!(json["error"]["message"], "x can't be read: r; h");
+        assert_eq!(json["error"]["path"], Value::Null);
+        assert_eq!(json["error"]["file"], "x");
+    }
+}

@@ -1,0 +1,168 @@
+//! Reads what a command works on: a file or standard input, as text, never more than the limit.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Read, Write as _};
+use std::path::{Path, PathBuf};
+
+use ralph_gate::engine::GateLimits;
+use serde::de::IgnoredAny;
+
+use super::error::{CliError, Size};
+
+/// Where an input comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+}
+
+impl Source {
+    /// No argument and `-` both mean standard input.
+    pub(crate) fn new(file: Option<&Path>) -> Self {
+        match file {
+            None => Self::Stdin,
+            Some(file) if file == Path::new("-") => Self::Stdin,
+            Some(file) => Self::File(file.to_owned()),
+        }
+    }
+
+    /// The file's extension in lower case.
+    pub(crate) fn extension(&self) -> Option<String> {
+        match self {
+            Self::Stdin => None,
+            Self::File(file) => Some(file.extension()?.to_str()?.to_ascii_lowercase()),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdin => f.write_str("standard input"),
+            Self::File(file) => write!(f, "{}", file.display()),
+        }
+    }
+}
+
+/// A text and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Input {
+    pub(crate) source: Source,
+    pub(crate) text: String,
+}
+
+impl Input {
+    /// Reads a file, or standard input.
+    pub(crate) fn read(file: Option<&Path>) -> Result<Self, CliError> {
+        Self::read_at_most(Source::new(file), GateLimits::default().input)
+    }
+
+    /// The same, for a text that must be one JSON value.
+    pub(crate) fn read_json(file: Option<&Path>) -> Result<Self, CliError> {
+        let input = Self::read(file)?;
+        match serde_json::from_str::<IgnoredAny>(&input.text) {
+            Ok(_) => Ok(input),
+            Err(error) => Err(CliError::not_json(input.source, &error)),
+        }
+    }
+
+    fn read_at_most(source: Source, limit: usize) -> Result<Self, CliError> {
+        let bytes = match &source {
+            Source::Stdin => {
+                invite();
+                read_at_most(io::stdin().lock(), limit)
+            }
+            Source::File(file) => read_file(file, limit),
+        };
+        let bytes = match bytes {
+            Ok(Content::Bytes(bytes)) => bytes,
+            Ok(Content::TooLarge(observed)) => {
+                return Err(CliError::InputTooLarge {
+                    file: source,
+                    observed,
+                    limit,
+                });
+            }
+            Err(error) => return Err(CliError::unreadable(source, &error)),
+        };
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Self { source, text }),
+            Err(error) => Err(CliError::not_utf8(source, &error)),
+        }
+    }
+}
+
+/// What is in an input.
+#[derive(Debug, PartialEq, Eq)]
+enum Content {
+    Bytes(Vec<u8>),
+    TooLarge(Size),
+}
+
+fn read_file(path: &Path, limit: usize) -> io::Result<Content> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if metadata.len() > limit as u64 {
+        return Ok(Content::TooLarge(Size::Exactly(metadata.len())));
+    }
+    read_at_most(file, limit)
+}
+
+/// Reads at most one byte more than the limit, whatever the reader says about its size.
+fn read_at_most(reader: impl Read, limit: usize) -> io::Result<Content> {
+    let mut bytes = Vec::new();
+    reader.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > limit {
+        return Ok(Content::TooLarge(Size::MoreThan(limit as u64)));
+    }
+    Ok(Content::Bytes(bytes))
+}
+
+/// Tells a person who started the command without an input what it waits for.
+fn invite() {
+    if io::stdin().is_terminal() {
+        let _ = writeln!(io::stderr(), "reading standard input; end it with Ctrl-D");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_file_and_a_dash_are_standard_input() {
+        assert_eq!(Source::new(None), Source::Stdin);
+        assert_eq!(Source::new(Some(Path::new("-"))), Source::Stdin);
+        assert_eq!(
+            Source::new(Some(Path::new("./-"))),
+            Source::File("./-".into())
+        );
+    }
+
+    #[test]
+    fn an_endless_reader_is_read_up_to_the_limit() {
+        assert_eq!(
+            read_at_most(io::repeat(b'x'), 1000).unwrap(),
+            Content::TooLarge(Size::MoreThan(1000))
+        );
+        assert_eq!(
+            read_at_most(&b"abc"[..], 3).unwrap(),
+            Content::Bytes(b"abc".to_vec())
+        );
+    }
+
+    #[test]
+    fn the_extension_ignores_case() {
+        assert_eq!(
+            Source::File("a/B.YML".into()).extension().as_deref(),
+            Some("yml")
+        );
+        assert_eq!(Source::Stdin.extension(), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! The command line: arguments in, text out. What is decided is decided by the gate.
+
+mod answer;
+mod args;
+mod contract;
+mod error;
+mod evaluate;
+mod fingerprint;
+mod input;
+mod promise;
+mod route;
+mod signal;
+mod terminal;
+mod version;
+mod words;
+mod wrap;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+use ralph_gate::engine::GateEngine;
+
+use args::{Args, Command, ContractCommand};
+use error::CliError;
+use terminal::{ErrorForm, Terminal, print};
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The command did what it was asked.
+    Success,
+    /// It could not, or what it checked has a problem.
+    Error,
+    /// The agent must go on (`evaluate --exit-code`).
+    Continue,
+    /// The loop ended, but not completed (`evaluate --exit-code`).
+    Stopped,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Success => Self::SUCCESS,
+            Exit::Error => Self::from(1),
+            Exit::Continue => Self::from(2),
+            Exit::Stopped => Self::from(3),
+        }
+    }
+}
+
+/// Runs the command that the process was started with.
+pub(crate) fn run() -> ExitCode {
+    std::panic::set_hook(Box::new(report_defect));
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return args::report_usage(&error).into(),
+    };
+    let terminal = Terminal::new(args.json, args.color);
+    let form = match args.command {
+        Command::Evaluate(_) if !args.json => ErrorForm::Both,
+        _ if args.json => ErrorForm::Json,
+        _ => ErrorForm::Text,
+    };
+    match dispatch(args.command, &terminal) {
+        Ok(exit) => exit.into(),
+        Err(error) => terminal.report(&error, form).into(),
+    }
+}
+
+fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
+    match command {
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Contract {
+            command: ContractCommand::Check(args),
+        } => contract::run(&args, terminal),
+        Command::Route(args) => route::run(&args, terminal),
+        Command::Promise(args) => promise::run(&args, terminal),
+        Command::Fingerprint(args) => fingerprint::run(&args, terminal),
+        Command::Signal(args) => signal::run(&args, terminal),
+        Command::Version => version::run(terminal),
+        Command::Completions { shell } => completions(shell),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<Exit, CliError> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "ralph-gate", &mut script);
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Success)
+}
+
+/// Loads the gate. Commands do this after they have read their input, so that a wrong file name costs nothing.
+fn gate() -> Result<GateEngine, CliError> {
+    GateEngine::new().map_err(|error| CliError::Engine { file: None, error })
+}
+
+/// A panic is a defect. It is said in one sentence, without a backtrace, and ends with the exit code of
+/// every other error.
+fn report_defect(info: &std::panic::PanicHookInfo<'_>) {
+    let place = info
+        .location()
+        .map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
+    let _ = writeln!(
+        std::io::stderr(),
+        "error: ralph-gate has a defect{place}: {}\nhelp: please report it with the command and its input",
+        info.payload_as_str().unwrap_or("no message")
+    );
+    std::process::exit(1);
+}

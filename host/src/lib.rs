@@ -1,0 +1,15 @@
+//! Embeds the gate that decides when an autonomous agent may stop.
+//!
+//! The gate is a WebAssembly component with zero imports; this library carries it and runs it. Start at
+//! [`GateEngine`].
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
+
+pub mod engine;
+
+pub use engine::{CallError, EngineError, GateEngine, GateLimits, Session};

@@ -1,0 +1,9 @@
+//! Whole runs of the `ralph-gate` command: standard output, standard error and exit code.
+//!
+//! What the gate answers in detail is the matter of the vectors; here it is how the command asks and says it.
+
+mod bad_input;
+mod commands;
+mod evaluate;
+mod harness;
+mod output;

@@ -1,0 +1,211 @@
+//! `cargo xtask bench`: how long one decision takes, and how long one process that asks for it.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use crate::build::{self, Profile};
+use crate::cli::{Args, Command, Flag};
+use crate::process;
+use crate::scratch::Scratch;
+use crate::setup::{self, Skip};
+use crate::terminal::{green, red, step, table, yellow};
+use crate::workspace::{Workspace, in_ci};
+
+pub(crate) const COMMAND: Command = Command {
+    name: "bench",
+    summary: "measure a decision and the start of a process",
+    details: "gate     one call of the gate, native and in the component\n\
+              startup  a whole `ralph-gate promise` process beside /bin/true (needs hyperfine)\n\
+              all      both; this is also what happens without a word",
+    flags: &[Flag {
+        name: "--quick",
+        meaning: "fewer runs: good for a look, not for a comparison",
+    }],
+    words: &["gate", "startup", "all"],
+    examples: &["cargo xtask bench", "cargo xtask bench startup --quick"],
+    run,
+};
+
+/// How many milliseconds a process that asks the gate once may take more than /bin/true.
+const STARTUP_LIMIT_MS: f64 = 4.0;
+
+fn run(workspace: &Workspace, args: &Args) -> Result<()> {
+    let quick = args.has("--quick");
+    let which = args.word().unwrap_or("all");
+    step("checking the toolchain", || setup::ensure(workspace))?;
+    if which != "startup" {
+        step("measuring the gate", || gate(workspace, quick))?;
+    }
+    if which != "gate"
+        && let Some(skip) = startup(workspace, quick)?
+    {
+        println!("{} {skip}", yellow("skipped"));
+        if in_ci() {
+            bail!("with CI=true nothing may be skipped: {skip}");
+        }
+    }
+    Ok(())
+}
+
+fn gate(workspace: &Workspace, quick: bool) -> Result<()> {
+    // The whole workspace, as everywhere: other features would compile wasmtime again.
+    let mut cargo = workspace.cargo(&["bench", "--workspace", "--bench", "gate"]);
+    if quick {
+        cargo.args(["--", "--quick"]);
+    }
+    process::run(&mut cargo)
+}
+
+fn startup(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
+    if let Err(reason) = step("looking for hyperfine", || Ok(ensure_hyperfine(workspace)))? {
+        return Ok(Some(Skip {
+            name: "startup".to_owned(),
+            reason,
+        }));
+    }
+    let built = build::host(workspace, Profile::Release)?;
+    let results = step("measuring whole processes", || {
+        measure(workspace, &built.binary, quick)
+    })?;
+    report(&results)?;
+    Ok(None)
+}
+
+/// Installs hyperfine where that is possible. `Err` says why it is not there.
+fn ensure_hyperfine(workspace: &Workspace) -> Result<(), String> {
+    let installed = || process::succeeds(&mut workspace.program("hyperfine", &["--version"]));
+    if installed() {
+        return Ok(());
+    }
+    let root =
+        process::capture(&mut workspace.program("id", &["-u"])).is_ok_and(|id| id.trim() == "0");
+    if !root || !process::succeeds(&mut workspace.program("apt-get", &["--version"])) {
+        return Err("hyperfine is not installed; install it with your package manager".to_owned());
+    }
+    println!("    apt-get install hyperfine");
+    let install = || {
+        let args = ["install", "--yes", "--no-install-recommends", "hyperfine"];
+        process::succeeds(&mut workspace.program("apt-get", &args))
+    };
+    // A fresh system has no package lists yet.
+    if !install() {
+        process::succeeds(&mut workspace.program("apt-get", &["update"]));
+        install();
+    }
+    if installed() {
+        Ok(())
+    } else {
+        Err("hyperfine is not installed, and apt-get could not install it".to_owned())
+    }
+}
+
+/// One run of hyperfine, so that both commands meet the same machine.
+fn measure(workspace: &Workspace, binary: &Path, quick: bool) -> Result<Value> {
+    let scratch = Scratch::new("bench")?;
+    let input = scratch.path("output.txt");
+    fs::write(&input, agent_output(4096))?;
+    let json = scratch.path("startup.json");
+    let (warmup, runs) = if quick { ("5", "30") } else { ("20", "200") };
+    let mut hyperfine = workspace.program("hyperfine", &["-N", "--warmup", warmup, "--runs", runs]);
+    hyperfine
+        .arg("--export-json")
+        .arg(&json)
+        .arg("/bin/true")
+        .arg(format!("{} promise {}", quoted(binary), quoted(&input)));
+    process::run(&mut hyperfine)?;
+    let text = fs::read_to_string(&json).context("hyperfine left no results")?;
+    let folder = workspace.target().join("bench");
+    build::replace(&folder.join("startup.json"), text.as_bytes())?;
+    println!(
+        "    results: {}",
+        build::relative(workspace, &folder.join("startup.json"))
+    );
+    Ok(serde_json::from_str(&text)?)
+}
+
+/// hyperfine splits its commands like a shell does.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+/// What an agent may have written: prose, then a promise, exactly so many bytes.
+fn agent_output(bytes: usize) -> String {
+    let promise = "\n<promise>COMPLETE</promise>";
+    let prose = "The parser now accepts nested lists, and the tests for them pass.\n";
+    let mut text = prose.repeat(bytes / prose.len() + 1);
+    text.truncate(bytes.saturating_sub(promise.len()));
+    text.push_str(promise);
+    text
+}
+
+fn report(results: &Value) -> Result<()> {
+    let mean = |index: usize| {
+        let path = format!("/results/{index}/mean");
+        let seconds = results.pointer(&path).and_then(Value::as_f64);
+        seconds
+            .map(|seconds| seconds * 1000.0)
+            .with_context(|| format!("hyperfine's results have no {path}"))
+    };
+    let (base, gate) = (mean(0)?, mean(1)?);
+    let above = gate - base;
+    let rows = [
+        ["command", "mean", "above /bin/true"]
+            .map(str::to_owned)
+            .to_vec(),
+        vec![
+            "/bin/true".to_owned(),
+            format!("{base:.2} ms"),
+            String::new(),
+        ],
+        vec![
+            "ralph-gate promise, 4 KiB".to_owned(),
+            format!("{gate:.2} ms"),
+            format!("{above:.2} ms"),
+        ],
+    ];
+    print!("{}", table(&rows));
+    if above > STARTUP_LIMIT_MS {
+        println!("{}", red("slower than it may be"));
+        bail!(
+            "the process takes {above:.2} ms more than /bin/true; the limit is {STARTUP_LIMIT_MS} ms"
+        );
+    }
+    println!(
+        "{} within {STARTUP_LIMIT_MS} ms above /bin/true",
+        green("good:")
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_measured_file_has_its_size_and_ends_with_a_promise() {
+        let text = agent_output(4096);
+        assert_eq!(text.len(), 4096);
+        assert!(text.ends_with("</promise>"));
+    }
+
+    #[test]
+    fn the_limit_is_on_the_difference_to_the_empty_process() {
+        let results = |mean: f64| json!({ "results": [{ "mean": 0.001 }, { "mean": mean }] });
+        report(&results(0.0049)).unwrap();
+        let error = report(&results(0.0061)).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the process takes 5.10 ms more than /bin/true; the limit is 4 ms"
+        );
+        assert!(report(&json!({ "results": [] })).is_err());
+    }
+
+    #[test]
+    fn a_path_with_quotes_and_spaces_stays_one_word() {
+        assert_eq!(quoted(Path::new("/a b/it's")), r"'/a b/it'\''s'");
+    }
+}

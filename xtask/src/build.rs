@@ -1,0 +1,261 @@
+//! `cargo xtask build`: the component and the host that embeds it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use crate::cli::{Args, Command, Flag};
+use crate::process;
+use crate::setup;
+use crate::terminal::{size, step};
+use crate::verify;
+use crate::workspace::{Workspace, in_ci};
+
+pub(crate) const COMMAND: Command = Command {
+    name: "build",
+    summary: "build the gate component and the host",
+    details: "Builds the component and the host that embeds it, copies the component to\n\
+              target/gate/ralph-gate.wasm, and prints its size, digest and imports.",
+    flags: &[
+        Flag {
+            name: "--release",
+            meaning: "optimise the host (the component always is)",
+        },
+        Flag {
+            name: "--verify",
+            meaning: "build the component twice elsewhere and compare the bytes",
+        },
+    ],
+    words: &[],
+    examples: &[
+        "cargo xtask build",
+        "cargo xtask build --release",
+        "cargo xtask build --verify",
+    ],
+    run,
+};
+
+/// How the host is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    Dev,
+    Release,
+}
+
+/// What a build leaves behind.
+pub(crate) struct Built {
+    /// The `ralph-gate` command.
+    pub(crate) binary: PathBuf,
+    /// The component that the host embeds.
+    pub(crate) component: PathBuf,
+    /// Its bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// BLAKE3 of the bytes, in hex; the host says the same of itself.
+    pub(crate) digest: String,
+}
+
+fn run(workspace: &Workspace, args: &Args) -> Result<()> {
+    let profile = if args.has("--release") {
+        Profile::Release
+    } else {
+        Profile::Dev
+    };
+    step("checking the toolchain", || setup::ensure(workspace))?;
+    let built = host(workspace, profile)?;
+    print(workspace, &built)?;
+    if args.has("--verify") {
+        verify::verify(workspace, &built)?;
+    }
+    Ok(())
+}
+
+/// Builds component and host, and copies the component to where people look for it.
+pub(crate) fn host(workspace: &Workspace, profile: Profile) -> Result<Built> {
+    step("building the component and the host", || {
+        // Always the whole workspace: with a part of it, cargo would choose other features for
+        // shared dependencies and compile wasmtime a second time.
+        let mut cargo = workspace.cargo(&["build", "--workspace"]);
+        cargo.arg("--message-format=json-render-diagnostics");
+        if profile == Profile::Release {
+            cargo.arg("--release");
+        }
+        if in_ci() {
+            cargo.arg("--locked");
+        }
+        let messages = process::capture(&mut cargo)?;
+        collect(workspace, &messages)
+    })
+}
+
+fn collect(workspace: &Workspace, messages: &str) -> Result<Built> {
+    let (binary, out_dir) = find_outputs(messages)?;
+    let embedded = find_component(&out_dir)?;
+    let bytes =
+        fs::read(&embedded).with_context(|| format!("{} can't be read", embedded.display()))?;
+    let component = workspace.target().join("gate/ralph-gate.wasm");
+    replace(&component, &bytes)?;
+    let digest = blake3::hash(&bytes).to_hex().to_string();
+    check_version(&binary, &digest)?;
+    Ok(Built {
+        binary,
+        component,
+        bytes,
+        digest,
+    })
+}
+
+/// The host's binary, and the folder in which its build script left the component.
+fn find_outputs(messages: &str) -> Result<(PathBuf, PathBuf)> {
+    let (mut binary, mut out_dir) = (None, None);
+    for line in messages.lines() {
+        let Ok(message) = serde_json::from_str::<Value>(line) else {
+            continue;
+        };
+        let text = |pointer: &str| message.pointer(pointer).and_then(Value::as_str);
+        match text("/reason") {
+            Some("compiler-artifact") if text("/target/name") == Some("ralph-gate") => {
+                binary = text("/executable").map(PathBuf::from).or(binary);
+            }
+            Some("build-script-executed") if is_host(text("/package_id")) => {
+                out_dir = text("/out_dir").map(PathBuf::from);
+            }
+            _ => {}
+        }
+    }
+    Ok((
+        binary.context(
+            "cargo built no ralph-gate binary: is it still a target of host/Cargo.toml?",
+        )?,
+        out_dir.context("cargo ran no build script for the host: is host/build.rs still there?")?,
+    ))
+}
+
+/// `path+file:///…/host#ralph-gate@0.1.0`
+fn is_host(package: Option<&str>) -> bool {
+    package.is_some_and(|id| id.contains("#ralph-gate@"))
+}
+
+/// The one component in the folder.
+fn find_component(folder: &Path) -> Result<PathBuf> {
+    let mut found = Vec::new();
+    for entry in
+        fs::read_dir(folder).with_context(|| format!("{} can't be read", folder.display()))?
+    {
+        let path = entry?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "wasm")
+        {
+            found.push(path);
+        }
+    }
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        _ => bail!(
+            "host/build.rs must leave exactly one .wasm file in {}, and left {}",
+            folder.display(),
+            found.len()
+        ),
+    }
+}
+
+/// The host must embed what was just copied.
+fn check_version(binary: &Path, digest: &str) -> Result<()> {
+    let mut command = std::process::Command::new(binary);
+    let text = process::capture(command.args(["version", "--json"]))?;
+    let version: Value = serde_json::from_str(&text)
+        .context("`ralph-gate version --json` must print one JSON object")?;
+    if !mentions(&version, digest) {
+        bail!(
+            "the host names another gate digest than that of the component it was built with, {digest}: {}",
+            text.trim_end()
+        );
+    }
+    Ok(())
+}
+
+fn mentions(value: &Value, digest: &str) -> bool {
+    match value {
+        Value::String(text) => text.strip_prefix("blake3:").unwrap_or(text) == digest,
+        Value::Array(items) => items.iter().any(|item| mentions(item, digest)),
+        Value::Object(fields) => fields.values().any(|field| mentions(field, digest)),
+        _ => false,
+    }
+}
+
+/// Writes a file so that an interruption leaves either the old one or the new one.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    std::io::Write::write_all(&mut file, bytes)?;
+    file.persist(path)
+        .with_context(|| format!("{} can't be written", path.display()))?;
+    // A temporary file is private to its owner; what a build leaves behind is not.
+    #[cfg(unix)]
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
+    Ok(())
+}
+
+fn print(workspace: &Workspace, built: &Built) -> Result<()> {
+    let anatomy = ralph_gate_builder::anatomy(&built.bytes)?;
+    println!("  host       {}", relative(workspace, &built.binary));
+    println!("  component  {}", relative(workspace, &built.component));
+    println!("  size       {}", size(built.bytes.len() as u64));
+    println!("  blake3     {}", built.digest);
+    println!("  imports    {}", anatomy.imports.len());
+    println!("  exports    {}", anatomy.exports.join(", "));
+    Ok(())
+}
+
+/// The path as seen from the checkout, where it is inside.
+pub(crate) fn relative(workspace: &Workspace, path: &Path) -> String {
+    path.strip_prefix(workspace.root())
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_read_from_what_cargo_says() {
+        let messages = concat!(
+            r#"{"reason":"compiler-artifact","target":{"name":"ralph_gate"},"executable":null}"#,
+            "\n",
+            r#"{"reason":"build-script-executed","package_id":"path+file:///x/host#ralph-gate@0.1.0","out_dir":"/t/out"}"#,
+            "\n",
+            r#"{"reason":"build-script-executed","package_id":"registry#serde@1.0.0","out_dir":"/t/serde"}"#,
+            "\n",
+            r#"{"reason":"compiler-artifact","target":{"name":"ralph-gate"},"executable":"/t/ralph-gate"}"#,
+            "\n",
+        );
+        let (binary, out_dir) = find_outputs(messages).unwrap();
+        assert_eq!(binary, Path::new("/t/ralph-gate"));
+        assert_eq!(out_dir, Path::new("/t/out"));
+        let error = find_outputs("").unwrap_err().to_string();
+        assert!(error.contains("host/Cargo.toml"), "{error}");
+    }
+
+    #[test]
+    fn a_digest_is_found_with_and_without_its_prefix_and_only_when_whole() {
+        let version: Value = serde_json::json!({"gate": {"digest": "blake3:abc"}, "list": ["def"]});
+        assert!(mentions(&version, "abc") && mentions(&version, "def"));
+        assert!(!mentions(&version, "ab"));
+    }
+
+    #[test]
+    fn two_components_in_the_build_folder_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(find_component(folder.path()).is_err());
+        fs::write(folder.path().join("a.wasm"), "").unwrap();
+        assert!(find_component(folder.path()).is_ok());
+        fs::write(folder.path().join("b.wasm"), "").unwrap();
+        let error = find_component(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("left 2"), "{error}");
+    }
+}

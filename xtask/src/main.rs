@@ -1,0 +1,57 @@
+//! `cargo xtask`: the project's own commands. Each command is one file; this one only picks it.
+
+mod bench;
+mod build;
+mod cli;
+mod demo;
+mod dist;
+mod process;
+mod scratch;
+mod setup;
+mod sources;
+mod terminal;
+mod test;
+mod tidy;
+mod verify;
+mod workspace;
+
+use std::process::ExitCode;
+
+use cli::Command;
+use workspace::Workspace;
+
+/// Every command, in the order in which a newcomer needs them.
+pub(crate) const COMMANDS: &[Command] = &[
+    demo::COMMAND,
+    build::COMMAND,
+    test::COMMAND,
+    tidy::COMMAND,
+    bench::COMMAND,
+    dist::COMMAND,
+    setup::COMMAND,
+];
+
+fn main() -> ExitCode {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let request = match cli::parse(COMMANDS, &given) {
+        Ok(request) => request,
+        Err(mistake) => {
+            eprintln!("error: {mistake}");
+            return ExitCode::from(2);
+        }
+    };
+    let (command, args) = match request {
+        cli::Request::Help(text) => {
+            print!("{text}");
+            return ExitCode::SUCCESS;
+        }
+        cli::Request::Run(command, args) => (command, args),
+    };
+    match Workspace::find().and_then(|workspace| (command.run)(&workspace, &args)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{} {error:#}", terminal::red("error:"));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! `cargo xtask setup`: the parts of the toolchain that the other commands need.
+
+use std::fmt;
+
+use anyhow::Result;
+
+use crate::cli::{Args, Command};
+use crate::process;
+use crate::terminal::{step, yellow};
+use crate::workspace::Workspace;
+
+pub(crate) const COMMAND: Command = Command {
+    name: "setup",
+    summary: "install what is missing of the toolchain",
+    details: "Installs the WebAssembly targets, rustfmt and clippy with rustup where they are missing.\n\
+              The other commands do this by themselves.",
+    flags: &[],
+    words: &[],
+    examples: &["cargo xtask setup"],
+    run,
+};
+
+/// Something that could not be done here, and why. Never left out of a summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Skip {
+    pub(crate) name: String,
+    pub(crate) reason: String,
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.reason)
+    }
+}
+
+/// What the toolchain offers.
+#[derive(Debug, Default)]
+pub(crate) struct Tools {
+    pub(crate) rustfmt: bool,
+    pub(crate) clippy: bool,
+    pub(crate) nextest: bool,
+    pub(crate) skips: Vec<Skip>,
+}
+
+fn run(workspace: &Workspace, _: &Args) -> Result<()> {
+    let tools = step("checking the toolchain", || ensure(workspace))?;
+    for skip in &tools.skips {
+        println!("{} {skip}", yellow("skipped"));
+    }
+    Ok(())
+}
+
+/// Installs what is missing. The target of the gate must be there; the rest may be skipped.
+pub(crate) fn ensure(workspace: &Workspace) -> Result<Tools> {
+    ralph_gate_builder::ensure_target(workspace.root())?;
+    let mut tools = Tools::default();
+    if !ensure_target(workspace, "wasm32-wasip2") {
+        tools
+            .skips
+            .push(missing("wasm32-wasip2", "rustup target add wasm32-wasip2"));
+    }
+    tools.rustfmt = ensure_component(workspace, "rustfmt", "fmt");
+    if !tools.rustfmt {
+        tools
+            .skips
+            .push(missing("rustfmt", "rustup component add rustfmt"));
+    }
+    tools.clippy = ensure_component(workspace, "clippy", "clippy");
+    if !tools.clippy {
+        tools
+            .skips
+            .push(missing("clippy", "rustup component add clippy"));
+    }
+    // No skip: `cargo test` runs the same tests.
+    tools.nextest = process::succeeds(&mut workspace.cargo(&["nextest", "--version"]));
+    if !tools.nextest {
+        println!("    cargo-nextest is not installed: `cargo test` takes its place");
+    }
+    Ok(tools)
+}
+
+fn missing(name: &str, remedy: &str) -> Skip {
+    Skip {
+        name: name.to_owned(),
+        reason: format!("not installed, and `{remedy}` failed"),
+    }
+}
+
+fn ensure_target(workspace: &Workspace, target: &str) -> bool {
+    let installed = || {
+        let mut rustc =
+            workspace.program("rustc", &["--print", "target-libdir", "--target", target]);
+        process::capture(&mut rustc)
+            .is_ok_and(|path| std::path::Path::new(path.trim_end()).is_dir())
+    };
+    installed() || {
+        rustup(workspace, &["target", "add", target]);
+        installed()
+    }
+}
+
+fn ensure_component(workspace: &Workspace, component: &str, subcommand: &str) -> bool {
+    let installed = || process::succeeds(&mut workspace.cargo(&[subcommand, "--version"]));
+    installed() || {
+        rustup(workspace, &["component", "add", component]);
+        installed()
+    }
+}
+
+/// Says what it installs. Whether it worked is seen by looking again.
+fn rustup(workspace: &Workspace, args: &[&str]) {
+    println!("    rustup {}", args.join(" "));
+    if let Err(error) = process::run(&mut workspace.program("rustup", args)) {
+        println!("    {error:#}");
+    }
+}

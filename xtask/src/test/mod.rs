@@ -1,0 +1,313 @@
+//! `cargo xtask test`: everything that must hold before a change goes in.
+
+mod counts;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use crate::build::{self, Built, Profile};
+use crate::cli::{Args, Command, Flag};
+use crate::setup::{self, Skip, Tools};
+use crate::terminal::{bold, green, red, seconds, table, yellow};
+use crate::workspace::{Workspace, in_ci};
+use crate::{demo, process, tidy, verify};
+use counts::Counts;
+
+pub(crate) const COMMAND: Command = Command {
+    name: "test",
+    summary: "run everything that must hold before a change goes in",
+    details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
+              unit and integration tests with the vectors, doc tests, tidy, the reproducible build,\n\
+              the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
+              each other step counts as one. What could not run here is named as skipped; with\n\
+              CI=true that is a failure, and tests marked as ignored run too.",
+    flags: &[Flag {
+        name: "--all",
+        meaning: "also run the tests that are marked as ignored",
+    }],
+    words: &[],
+    examples: &["cargo xtask test", "CI=true cargo xtask test"],
+    run,
+};
+
+/// What the steps share.
+struct Run<'a> {
+    workspace: &'a Workspace,
+    ignored_too: bool,
+    tools: Tools,
+    built: Option<Built>,
+}
+
+/// A part of the whole. `Err` means that it could not be carried through, a failed count that
+/// something in it failed.
+struct Step {
+    name: &'static str,
+    run: fn(&mut Run<'_>) -> Result<Counts>,
+}
+
+const STEPS: &[Step] = &[
+    Step {
+        name: "toolchain",
+        run: toolchain,
+    },
+    Step {
+        name: "formatting",
+        run: formatting,
+    },
+    Step {
+        name: "clippy",
+        run: clippy,
+    },
+    Step {
+        name: "tests",
+        run: tests,
+    },
+    Step {
+        name: "doc tests",
+        run: doc_tests,
+    },
+    Step {
+        name: "tidy",
+        run: check_tidy,
+    },
+    Step {
+        name: "build --verify",
+        run: check_build,
+    },
+    Step {
+        name: "demo",
+        run: play_demo,
+    },
+];
+
+/// How one step went.
+struct Line {
+    name: &'static str,
+    time: Duration,
+    counts: Counts,
+    error: Option<String>,
+}
+
+impl Line {
+    fn failed(&self) -> bool {
+        self.error.is_some() || self.counts.failed > 0
+    }
+}
+
+fn run(workspace: &Workspace, args: &Args) -> Result<()> {
+    let mut run = Run {
+        workspace,
+        ignored_too: args.has("--all") || in_ci(),
+        tools: Tools::default(),
+        built: None,
+    };
+    let mut lines = Vec::new();
+    for step in STEPS {
+        println!("\n{} {}", bold("==>"), bold(step.name));
+        let start = Instant::now();
+        let (counts, error) = match (step.run)(&mut run) {
+            Ok(counts) => (counts, None),
+            Err(error) => (Counts::failed(), Some(format!("{error:#}"))),
+        };
+        lines.push(Line {
+            name: step.name,
+            time: start.elapsed(),
+            counts,
+            error,
+        });
+        if lines.last().is_some_and(Line::failed) {
+            break;
+        }
+    }
+    report(&lines)
+}
+
+fn toolchain(run: &mut Run<'_>) -> Result<Counts> {
+    run.tools = setup::ensure(run.workspace)?;
+    Ok(Counts {
+        passed: 1,
+        skips: run.tools.skips.clone(),
+        ..Counts::default()
+    })
+}
+
+fn formatting(run: &mut Run<'_>) -> Result<Counts> {
+    // The toolchain step has named the skip.
+    if !run.tools.rustfmt {
+        return Ok(Counts::default());
+    }
+    process::run(&mut run.workspace.cargo(&["fmt", "--all", "--check"]))?;
+    Ok(Counts::passed())
+}
+
+fn clippy(run: &mut Run<'_>) -> Result<Counts> {
+    if !run.tools.clippy {
+        return Ok(Counts::default());
+    }
+    let mut cargo = run
+        .workspace
+        .cargo(&["clippy", "--workspace", "--all-targets"]);
+    cargo.args(locked()).args(["--", "-D", "warnings"]);
+    process::run(&mut cargo)?;
+    Ok(Counts::passed())
+}
+
+fn tests(run: &mut Run<'_>) -> Result<Counts> {
+    if run.tools.nextest {
+        return nextest(run);
+    }
+    let mut cargo = run
+        .workspace
+        .cargo(&["test", "--workspace", "--no-fail-fast"]);
+    // Without doc tests, which are a step of their own.
+    cargo.args(["--lib", "--bins", "--tests"]).args(locked());
+    if run.ignored_too {
+        cargo.args(["--", "--include-ignored"]);
+    }
+    let (status, lines) = process::watch(&mut cargo)?;
+    counts::of_cargo_test(&lines).checked(status)
+}
+
+fn nextest(run: &Run<'_>) -> Result<Counts> {
+    let mut cargo = run
+        .workspace
+        .cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]);
+    cargo
+        .args(["--status-level", "slow", "--color", "never"])
+        .args(locked());
+    if run.ignored_too {
+        cargo.args(["--run-ignored", "all"]);
+    }
+    let (status, lines) = process::watch(&mut cargo)?;
+    let mut counts = counts::of_nextest(&lines).checked(status)?;
+    if !run.ignored_too {
+        let mut list = run.workspace.cargo(&["nextest", "list", "--workspace"]);
+        list.args([
+            "--run-ignored",
+            "only",
+            "--message-format",
+            "oneline",
+            "--color",
+            "never",
+        ]);
+        let ignored = process::capture(list.args(locked()))?;
+        counts.skips.extend(
+            ignored
+                .lines()
+                .filter(|line| !line.is_empty())
+                .map(counts::ignored),
+        );
+    }
+    Ok(counts)
+}
+
+fn doc_tests(run: &mut Run<'_>) -> Result<Counts> {
+    let mut cargo = run
+        .workspace
+        .cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]);
+    let (status, lines) = process::watch(cargo.args(locked()))?;
+    counts::of_cargo_test(&lines).checked(status)
+}
+
+fn check_tidy(run: &mut Run<'_>) -> Result<Counts> {
+    let built = build::host(run.workspace, Profile::Dev)?;
+    tidy::check(run.workspace)?;
+    run.built = Some(built);
+    Ok(Counts {
+        passed: tidy::COUNT,
+        ..Counts::default()
+    })
+}
+
+fn check_build(run: &mut Run<'_>) -> Result<Counts> {
+    let Some(built) = &run.built else {
+        bail!("tidy did not leave a build behind")
+    };
+    verify::verify(run.workspace, built)?;
+    Ok(Counts::passed())
+}
+
+fn play_demo(run: &mut Run<'_>) -> Result<Counts> {
+    let Some(built) = &run.built else {
+        bail!("tidy did not leave a build behind")
+    };
+    demo::play(&built.binary)?;
+    Ok(Counts::passed())
+}
+
+/// In continuous integration the lock file must already be right.
+fn locked() -> &'static [&'static str] {
+    if in_ci() { &["--locked"] } else { &[] }
+}
+
+/// The table, the skips, and last of all the counts.
+fn report(lines: &[Line]) -> Result<()> {
+    let skips: Vec<&Skip> = lines.iter().flat_map(|line| &line.counts.skips).collect();
+    let passed: usize = lines.iter().map(|line| line.counts.passed).sum();
+    let mut failed: usize = lines.iter().map(|line| line.counts.failed).sum();
+    if in_ci() {
+        failed += skips.len();
+    }
+    println!("\n{}", table(&rows(lines)));
+    for line in lines.iter().filter(|line| line.failed()) {
+        let reason = line.error.as_deref().unwrap_or("see its output above");
+        println!("{} {}: {reason}", red("failed"), line.name);
+    }
+    for skip in &skips {
+        println!("{} {skip}", yellow("skipped"));
+    }
+    if in_ci() && !skips.is_empty() {
+        println!("with CI=true each skip counts as failed");
+    }
+    let total: Duration = lines.iter().map(|line| line.time).sum();
+    println!(
+        "{} in {}",
+        if failed == 0 {
+            green("passed")
+        } else {
+            red("failed")
+        },
+        seconds(total)
+    );
+    println!("{passed} passed, {failed} failed");
+    if failed > 0 {
+        bail!("not everything passed");
+    }
+    Ok(())
+}
+
+fn rows(lines: &[Line]) -> Vec<Vec<String>> {
+    let header = ["step", "result", "passed", "failed", "time"]
+        .map(str::to_owned)
+        .to_vec();
+    let mut rows = vec![header];
+    for step in STEPS {
+        let line = lines.iter().find(|line| line.name == step.name);
+        let cells = match line {
+            None => [
+                "not run".to_owned(),
+                "-".to_owned(),
+                "-".to_owned(),
+                "-".to_owned(),
+            ],
+            Some(line) => [
+                if line.failed() {
+                    "failed"
+                } else if line.counts.passed == 0 {
+                    "skipped"
+                } else {
+                    "ok"
+                }
+                .to_owned(),
+                line.counts.passed.to_string(),
+                line.counts.failed.to_string(),
+                seconds(line.time),
+            ],
+        };
+        let mut row = vec![step.name.to_owned()];
+        row.extend(cells);
+        rows.push(row);
+    }
+    rows
+}

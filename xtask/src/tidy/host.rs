@@ -1,0 +1,179 @@
+//! Invariants 3 and 6: in the host, one folder per power: wasmtime, writing files, loading code.
+
+use std::path::Path;
+
+use super::lexer::{Token, lex, lex_without_tests, paths};
+use super::{Violation, files_with, read};
+use crate::sources;
+
+const HOST: &str = "host/src";
+
+/// Where wasmtime may be named. `host/build.rs`, which compiles the gate ahead of time, may too.
+const ENGINES: &[&str] = &["host/src/engine", "host/src/policy"];
+
+/// The one folder that writes files.
+const MEMORY: &str = "host/src/memory";
+
+/// The one file that loads compiled code, and so is the only one with `unsafe`.
+const LOADER: &str = "host/src/engine/embedded.rs";
+
+/// Invariant 2 looks at `unsafe` here.
+const GATE: &str = "gate-component/src";
+
+/// A file outside the memory that may write, and why.
+struct Exception {
+    path: &'static str,
+    /// The path as it stands in the code, for example `fs::write`.
+    call: &'static str,
+    reason: &'static str,
+}
+
+/// Keep it short: each entry is a file that a crash can leave half-written.
+const MAY_WRITE: &[Exception] = &[];
+
+/// Functions of `std::fs` that change files.
+const WRITERS: &[&str] = &[
+    "write",
+    "rename",
+    "copy",
+    "remove_file",
+    "remove_dir",
+    "remove_dir_all",
+    "create_dir",
+    "create_dir_all",
+    "hard_link",
+    "soft_link",
+    "symlink",
+    "set_permissions",
+];
+
+/// Only the engine and the policies name wasmtime.
+pub(super) fn wasmtime(root: &Path) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (path, text) in files_with(root, HOST, &["wasmtime"]) {
+        if ENGINES.iter().any(|folder| path.starts_with(folder)) {
+            continue;
+        }
+        for token in lex(&text).iter().filter(|token| token.is_word("wasmtime")) {
+            let message = format!(
+                "only {} name wasmtime; go through their types",
+                ENGINES.join(" and ")
+            );
+            violations.push(Violation::new(&path, token.line, message));
+        }
+    }
+    violations
+}
+
+/// Only the memory writes files.
+pub(super) fn writes(root: &Path) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let mut used = vec![false; MAY_WRITE.len()];
+    for path in sources::below(root, HOST, &[".rs"]) {
+        if path.starts_with(MEMORY) || path.file_name().is_some_and(|name| name == "tests.rs") {
+            continue;
+        }
+        let text = match read(root, &path) {
+            Ok(text) => text,
+            Err(violation) => {
+                violations.push(violation);
+                continue;
+            }
+        };
+        for (call, line) in writing_calls(&lex_without_tests(&text)) {
+            let allowed = MAY_WRITE
+                .iter()
+                .position(|e| Path::new(e.path) == path && e.call == call);
+            if let Some(entry) = allowed.and_then(|index| used.get_mut(index)) {
+                *entry = true;
+            } else {
+                let message = format!("only {MEMORY} writes files; `{call}` belongs there");
+                violations.push(Violation::new(&path, line, message));
+            }
+        }
+    }
+    for (exception, _) in MAY_WRITE.iter().zip(used).filter(|(_, used)| !used) {
+        let Exception { path, call, reason } = exception;
+        let message = format!(
+            "no longer uses `{call}` ({reason}): take it off the list in xtask/src/tidy/host.rs"
+        );
+        violations.push(Violation::new(path, 0, message));
+    }
+    violations
+}
+
+/// What in the code changes files, and where.
+fn writing_calls(tokens: &[Token]) -> Vec<(String, usize)> {
+    let mut calls = Vec::new();
+    for used in paths(tokens, "fs") {
+        if let Some(function) = used
+            .segments
+            .get(1)
+            .filter(|name| WRITERS.contains(&name.as_str()))
+        {
+            calls.push((format!("fs::{function}"), used.line));
+        }
+    }
+    for used in paths(tokens, "File") {
+        let makes = ["create", "create_new", "create_buffered", "options"];
+        if let Some(function) = used
+            .segments
+            .get(1)
+            .filter(|name| makes.contains(&name.as_str()))
+        {
+            calls.push((format!("File::{function}"), used.line));
+        }
+    }
+    for token in tokens {
+        if let Some(word) = ["OpenOptions", "tempfile"]
+            .into_iter()
+            .find(|word| token.is_word(word))
+        {
+            calls.push((word.to_owned(), token.line));
+        }
+    }
+    calls
+}
+
+/// `unsafe` and the loading of compiled code stay in the one file that is allowed to.
+pub(super) fn loading(root: &Path) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (path, text) in files_with(root, "", &["unsafe", "deserialize"]) {
+        if path == Path::new(LOADER) || path.starts_with(GATE) {
+            continue;
+        }
+        let tokens = lex(&text);
+        for token in &tokens {
+            if ["unsafe", "unsafe_code"]
+                .iter()
+                .any(|word| token.is_word(word))
+            {
+                let message = format!("only {LOADER} and generated bindings have `unsafe`");
+                violations.push(Violation::new(&path, token.line, message));
+            }
+        }
+        for (call, line) in loading_calls(&tokens) {
+            let message =
+                format!("only {LOADER} loads compiled code; `{call}` must not see other bytes");
+            violations.push(Violation::new(&path, line, message));
+        }
+    }
+    violations
+}
+
+/// wasmtime's functions that trust the bytes they are given.
+fn loading_calls(tokens: &[Token]) -> Vec<(String, usize)> {
+    let mut calls = Vec::new();
+    for kind in ["Component", "Module"] {
+        for used in paths(tokens, kind) {
+            if used
+                .segments
+                .get(1)
+                .is_some_and(|name| name.starts_with("deserialize"))
+            {
+                calls.push((used.segments.join("::"), used.line));
+            }
+        }
+    }
+    calls
+}

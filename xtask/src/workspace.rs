@@ -1,0 +1,82 @@
+//! Where the workspace is, and how its cargo is called.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+/// The checkout that the commands work on.
+pub(crate) struct Workspace {
+    root: PathBuf,
+}
+
+impl Workspace {
+    /// The workspace that this program was started from.
+    pub(crate) fn find() -> Result<Self> {
+        // cargo sets the variable; the current folder is for a binary that is started by hand.
+        let start = match env::var_os("CARGO_MANIFEST_DIR") {
+            Some(folder) => PathBuf::from(folder),
+            None => env::current_dir()?,
+        };
+        let is_root = |folder: &&Path| folder.join("wit/gate.wit").is_file();
+        match start.ancestors().find(is_root) {
+            Some(root) => Ok(Self {
+                root: root.to_path_buf(),
+            }),
+            None => bail!(
+                "{} is not inside the ralph-gate checkout: start `cargo xtask` from there",
+                start.display()
+            ),
+        }
+    }
+
+    /// The top folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A path inside the checkout.
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    /// Where cargo builds to.
+    pub(crate) fn target(&self) -> PathBuf {
+        match env::var_os("CARGO_TARGET_DIR") {
+            Some(folder) => self.root.join(folder),
+            None => self.root.join("target"),
+        }
+    }
+
+    /// `cargo` with the arguments, in the top folder.
+    pub(crate) fn cargo(&self, args: &[&str]) -> Command {
+        let mut command = cargo();
+        command.current_dir(&self.root).args(args);
+        command
+    }
+
+    /// Any other program, in the top folder.
+    pub(crate) fn program(&self, name: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(name);
+        command.current_dir(&self.root).args(args);
+        command
+    }
+}
+
+/// The cargo that started this program, without what it told this program about itself.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
+/// Whether this is continuous integration, where nothing may be left out.
+pub(crate) fn in_ci() -> bool {
+    env::var_os("CI").is_some_and(|value| value == "true" || value == "1")
+}
