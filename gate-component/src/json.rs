@@ -207,9 +207,13 @@ fn decode_iteration<'t>(
     }
 }
 
-/// The answer of functions that give a text.
-fn text_answer(name: &'static str, text: String) -> String {
-    to_text(&std::collections::BTreeMap::from([(name, text)]))
+/// The answer of functions that give a file's text.
+fn text_answer(text: String) -> String {
+    #[derive(Serialize)]
+    struct Answer {
+        text: String,
+    }
+    to_text(&Answer { text })
 }
 
 fn check_contract(input: &Input<'_, '_>) -> Answer {
@@ -289,7 +293,11 @@ fn resume(input: &Input<'_, '_>) -> Answer {
         },
     )?;
     let snapshot = session::resume(input.contract(contract)?, snapshot, &resumption)?;
-    Ok(text_answer("snapshot", snapshot))
+    #[derive(Serialize)]
+    struct Answer {
+        snapshot: String,
+    }
+    Ok(to_text(&Answer { snapshot }))
 }
 
 fn resumption(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Option<Resumption> {
@@ -359,7 +367,7 @@ fn update_prd(input: &Input<'_, '_>) -> Answer {
         );
         Some((text?, updates))
     })?;
-    prd::update(text, &updates).map(|text| text_answer("text", text))
+    prd::update(text, &updates).map(text_answer)
 }
 
 fn read_progress(input: &Input<'_, '_>) -> Answer {
@@ -371,7 +379,7 @@ fn write_progress(input: &Input<'_, '_>) -> Answer {
         let node = decoder.require(fields, Path::Root, "entry")?;
         ProgressEntry::decode(decoder, node, Path::Root.field("entry"))
     })?;
-    Ok(text_answer("text", progress::write(&entry)))
+    Ok(text_answer(progress::write(&entry)))
 }
 
 fn read_loop_file(input: &Input<'_, '_>) -> Answer {
@@ -386,7 +394,7 @@ fn update_loop_file(input: &Input<'_, '_>) -> Answer {
             .and_then(|node| LoopFileChange::decode(decoder, node, Path::Root.field("change")));
         Some((text?, change?))
     })?;
-    loop_file::update(text, &change).map(|text| text_answer("text", text))
+    loop_file::update(text, &change).map(text_answer)
 }
 
 fn write_loop_file(input: &Input<'_, '_>) -> Answer {
@@ -394,5 +402,5 @@ fn write_loop_file(input: &Input<'_, '_>) -> Answer {
         let node = decoder.require(fields, Path::Root, "file")?;
         LoopFile::decode(decoder, node, Path::Root.field("file"))
     })?;
-    Ok(text_answer("text", loop_file::write(&file)))
+    Ok(text_answer(loop_file::write(&file)))
 }

@@ -39,6 +39,7 @@ mod front_matter;
 pub mod iteration;
 pub mod json;
 pub mod loop_file;
+mod order;
 pub mod prd;
 pub mod progress;
 pub mod promise;

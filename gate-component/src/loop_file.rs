@@ -29,6 +29,7 @@ use serde::Serialize;
 
 use crate::error::{ErrorCode, GateError, Problem};
 use crate::front_matter::{FrontMatter, Places, problem_at, scalar_text};
+use crate::order::sort;
 use crate::tree::decode::{Decoder, Path};
 use crate::tree::{Entry, Node, Source, TextFormat, Value};
 
@@ -532,7 +533,7 @@ impl<'a, 'n> Editor<'a, 'n> {
     }
 
     fn finish(mut self) -> String {
-        self.edits.sort_by_key(|(range, _)| range.start);
+        sort(&mut self.edits, |a, b| a.0.start.cmp(&b.0.start));
         let mut result = String::with_capacity(self.head.len());
         let mut position = 0;
         for (range, text) in &self.edits {

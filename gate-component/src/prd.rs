@@ -6,12 +6,12 @@
 //! passed; an update turns it into an object. Every other field belongs to whoever wrote it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Serialize;
 
 use crate::error::{ErrorCode, GateError, Problem};
+use crate::order::{Index, sort};
 use crate::tree::decode::{Decoder, Path, closest, shorten};
 use crate::tree::{At, Entry, Node, Source, TextFormat, Value};
 use crate::vocabulary::{Word, vocabulary};
@@ -134,11 +134,7 @@ pub fn read(text: &str) -> Result<Prd, GateError> {
 pub fn update(text: &str, updates: &[PrdUpdate]) -> Result<String, GateError> {
     let root = tree(text)?;
     let (_, lines) = lines(text, &root)?;
-    let by_id: BTreeMap<&str, &Line<'_, '_>> = lines
-        .iter()
-        .map(|line| (line.item.id.as_str(), line))
-        .collect();
-    let targets = targets(updates, &by_id)?;
+    let targets = targets(updates, &lines)?;
     let mut edits = Vec::new();
     for (line, update) in targets {
         line.edit(text, update, &mut edits);
@@ -160,6 +156,8 @@ fn invalid(problems: Vec<Problem>) -> GateError {
 struct Line<'n, 'a> {
     item: PrdItem,
     node: &'n Node<'a>,
+    /// Its place in the list.
+    index: usize,
 }
 
 /// Every line of the checklist, or every problem of the file.
@@ -170,32 +168,32 @@ fn lines<'n, 'a>(
     let mut decoder = Decoder::new(Source::new(text, TextFormat::Json));
     let list = find_list(&mut decoder, root);
     let mut lines = Vec::new();
-    let mut first_use: BTreeMap<String, usize> = BTreeMap::new();
     if let Some((shape, list)) = list {
         let field = Path::Root.field(shape.field());
         for (index, node) in decoder.list(list, field).iter().enumerate() {
-            let path = field.item(index);
-            let Some(item) = decode_item(&mut decoder, node, path) else {
-                continue;
-            };
-            match first_use.get(&item.id) {
-                None => {
-                    first_use.insert(item.id.clone(), index);
-                    lines.push(Line { item, node });
-                }
-                Some(first) => {
-                    let id = shorten(&item.id);
-                    let message = format!("repeats the id `{id}` of {}", field.item(*first));
-                    let help = "give each line an id of its own".to_owned();
-                    decoder.problem(id_place(node), path.field("id"), message, Some(help));
-                }
-            }
+            let item = decode_item(&mut decoder, node, field.item(index));
+            lines.extend(item.map(|item| Line { item, node, index }));
         }
+        report_repeated(&mut decoder, &lines, field);
     }
     let problems = decoder.into_problems();
     match list {
         Some((shape, _)) if problems.is_empty() => Ok((shape, lines)),
         _ => Err(invalid(problems)),
+    }
+}
+
+fn report_repeated(decoder: &mut Decoder<'_>, lines: &[Line<'_, '_>], list: Path<'_>) {
+    let ids = lines.iter().map(|line| line.item.id.as_str()).collect();
+    for (first, later) in Index::new(ids).repeated() {
+        let (Some(first), Some(later)) = (lines.get(first), lines.get(later)) else {
+            continue;
+        };
+        let id = shorten(&later.item.id);
+        let message = format!("repeats the id `{id}` of {}", list.item(first.index));
+        let help = "give each line an id of its own".to_owned();
+        let path = list.item(later.index);
+        decoder.problem(id_place(later.node), path.field("id"), message, Some(help));
     }
 }
 
@@ -316,17 +314,18 @@ fn field<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n Entry<'a>> {
 /// Pair each update with its line, or report every update that has none.
 fn targets<'l, 'u, 'n, 'a>(
     updates: &'u [PrdUpdate],
-    by_id: &BTreeMap<&str, &'l Line<'n, 'a>>,
+    lines: &'l [Line<'n, 'a>],
 ) -> Result<Vec<(&'l Line<'n, 'a>, &'u PrdUpdate)>, GateError> {
     let mut targets = Vec::new();
     let mut problems = Vec::new();
-    let mut first_use: BTreeMap<&str, usize> = BTreeMap::new();
+    let known = Index::new(lines.iter().map(|line| line.item.id.as_str()).collect());
+    let given = Index::new(updates.iter().map(|update| update.id.as_str()).collect());
     for (index, update) in updates.iter().enumerate() {
         let id = update.id.as_str();
-        let problem = match (by_id.get(id), first_use.get(id)) {
+        let line = known.find(id).and_then(|line| lines.get(line));
+        let problem = match (line, given.find(id).filter(|first| *first != index)) {
             (Some(line), None) => {
-                first_use.insert(id, index);
-                targets.push((*line, update));
+                targets.push((line, update));
                 continue;
             }
             (Some(_), Some(first)) => (
@@ -335,8 +334,14 @@ fn targets<'l, 'u, 'n, 'a>(
             ),
             (None, _) => (
                 format!("names `{}`, which is not in prd.json", shorten(id)),
-                closest(id, by_id.keys().copied().take(MAX_SUGGESTIONS))
-                    .map(|known| format!("did you mean `{known}`?")),
+                closest(
+                    id,
+                    lines
+                        .iter()
+                        .map(|line| line.item.id.as_str())
+                        .take(MAX_SUGGESTIONS),
+                )
+                .map(|known| format!("did you mean `{known}`?")),
             ),
         };
         problems.push(Problem {
@@ -520,7 +525,9 @@ fn end_of_nest(text: &str, start: usize) -> usize {
 
 fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     // Replacements of a value come before insertions behind it.
-    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    sort(&mut edits, |a, b| {
+        (a.range.start, a.range.end).cmp(&(b.range.start, b.range.end))
+    });
     let mut result = String::with_capacity(text.len());
     let mut position = 0;
     for edit in edits {

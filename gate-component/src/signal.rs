@@ -22,12 +22,12 @@
 //! list). Other fields are ignored.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use crate::error::Problem;
 use crate::front_matter::{FrontMatter, Places, scalar_text};
+use crate::order::sort;
 use crate::tree::decode::{Decoder, Path, closest, shorten};
 use crate::tree::{Node, Source, TextFormat, Value};
 use crate::vocabulary::{Word, vocabulary};
@@ -229,7 +229,7 @@ struct Finding {
 
 /// Collects problems, in an order that does not depend on the order of the input.
 #[derive(Debug, Default)]
-struct Problems(BTreeSet<Finding>);
+struct Problems(Vec<Finding>);
 
 impl Problems {
     /// A problem of an issue, which has no place in a text.
@@ -239,7 +239,7 @@ impl Problems {
 
     /// A problem without a place in a text.
     fn at(&mut self, path: String, message: impl Into<String>, remedy: Remedy) {
-        self.0.insert(Finding {
+        self.0.push(Finding {
             path,
             line: 0,
             column: 0,
@@ -248,9 +248,16 @@ impl Problems {
         });
     }
 
+    /// Every problem once, in order.
+    fn sorted(mut self) -> Vec<Finding> {
+        sort(&mut self.0, Ord::cmp);
+        self.0.dedup();
+        self.0
+    }
+
     /// A problem that has all it needs.
     fn add(&mut self, problem: Problem) {
-        self.0.insert(Finding {
+        self.0.push(Finding {
             path: problem.path,
             line: problem.line,
             column: problem.column,
@@ -268,7 +275,8 @@ struct State {
     /// None: it could not be read, and a problem says why.
     status: Option<IssueStatus>,
     needs_human: bool,
-    depends_on: BTreeSet<String>,
+    /// Sorted, each once.
+    depends_on: Vec<String>,
 }
 
 impl State {
@@ -276,12 +284,19 @@ impl State {
     const UNREADABLE: Self = Self {
         status: None,
         needs_human: false,
-        depends_on: BTreeSet::new(),
+        depends_on: Vec::new(),
     };
 }
 
-/// All that is said of each issue.
-type Statements = BTreeMap<String, BTreeSet<State>>;
+/// All that is said of issues: an id and a state each.
+type Statements = Vec<(String, State)>;
+
+/// Each id once, sorted.
+fn once(mut ids: Vec<String>) -> Vec<String> {
+    sort(&mut ids, Ord::cmp);
+    ids.dedup();
+    ids
+}
 
 fn say(text: &str) -> Remedy {
     Remedy::Say(text.to_owned())
@@ -302,14 +317,12 @@ fn state_of_issue(issue: &Issue, statements: &mut Statements, problems: &mut Pro
         let path = format!("issues[{}].status", shorten(&issue.id));
         problems.at(path, message, help.map_or(Remedy::Unknown, Remedy::Say));
     }
-    statements
-        .entry(issue.id.clone())
-        .or_default()
-        .insert(State {
-            status,
-            needs_human: issue.needs_human,
-            depends_on: issue.depends_on.iter().cloned().collect(),
-        });
+    let state = State {
+        status,
+        needs_human: issue.needs_human,
+        depends_on: once(issue.depends_on.clone()),
+    };
+    statements.push((issue.id.clone(), state));
 }
 
 fn unknown_status(word: &str) -> (String, Option<String>) {
@@ -348,7 +361,7 @@ fn state_of_file(file: &IssueFile, statements: &mut Statements, problems: &mut P
         });
         return;
     }
-    statements.entry(id).or_default().insert(state);
+    statements.push((id, state));
 }
 
 /// What a file says: its id if it has one, its state, and what is wrong with its fields. The error is
@@ -376,7 +389,7 @@ fn read_file(
     let needs_human = fields
         .get("needs_human")
         .and_then(|node| decoder.bool(node, path.field("needs_human")));
-    let mut depends_on = BTreeSet::new();
+    let mut depends_on = Vec::new();
     for field in ["depends_on", "blocked_by"] {
         if let Some(node) = fields.get(field) {
             decode_ids(
@@ -391,7 +404,7 @@ fn read_file(
     let state = State {
         status,
         needs_human: needs_human.unwrap_or(false),
-        depends_on,
+        depends_on: once(depends_on),
     };
     Ok((id, state, decoder.into_problems()))
 }
@@ -416,7 +429,7 @@ fn decode_ids(
     node: &Node<'_>,
     path: Path<'_>,
     places: &mut Places<'_>,
-    ids: &mut BTreeSet<String>,
+    ids: &mut Vec<String>,
 ) {
     let list = match &node.value {
         Value::List(items) => items.as_slice(),
@@ -451,31 +464,41 @@ fn stem(path: &str) -> &str {
 
 // ----------------------------------------------------------------------------------------- board
 
-/// Every issue once.
-struct Board(BTreeMap<String, State>);
+/// Every issue once, sorted by id.
+struct Board(Vec<(String, State)>);
 
 impl Board {
     /// One state for each issue; where there are several, that is a problem.
-    fn new(statements: Statements, problems: &mut Problems) -> Self {
-        let mut board = BTreeMap::new();
-        for (id, states) in statements {
-            if states.len() > 1 {
-                problems.issue(&id, contradiction(&states), say("keep one of them"));
+    fn new(mut statements: Statements, problems: &mut Problems) -> Self {
+        sort(&mut statements, Ord::cmp);
+        statements.dedup();
+        for group in statements.chunk_by(|a, b| a.0 == b.0) {
+            if let [(id, _), _, ..] = group {
+                problems.issue(id, contradiction(group), say("keep one of them"));
             }
-            board.extend(states.into_iter().next().map(|state| (id, state)));
         }
-        Self(board)
+        statements.dedup_by(|later, first| later.0 == first.0);
+        Self(statements)
+    }
+
+    fn find(&self, id: &str) -> Option<usize> {
+        self.0
+            .binary_search_by(|(known, _)| known.as_str().cmp(id))
+            .ok()
+    }
+
+    fn get(&self, id: &str) -> Option<&State> {
+        self.find(id)
+            .and_then(|index| self.0.get(index))
+            .map(|(_, state)| state)
     }
 
     fn status(&self, id: &str) -> Option<IssueStatus> {
-        self.0.get(id)?.status
+        self.get(id)?.status
     }
 
     fn count(&self, status: IssueStatus) -> usize {
-        self.0
-            .values()
-            .filter(|state| state.status == Some(status))
-            .count()
+        self.with_status(status).count()
     }
 
     fn with_status(&self, status: IssueStatus) -> impl Iterator<Item = (&str, &State)> {
@@ -489,7 +512,7 @@ impl Board {
     fn check_dependencies(&self, problems: &mut Problems) {
         for (id, state) in &self.0 {
             for dependency in &state.depends_on {
-                match (state.status, self.0.get(dependency)) {
+                match (state.status, self.get(dependency)) {
                     (Some(IssueStatus::Proposed | IssueStatus::InProgress), None) => {
                         let message =
                             format!("depends on `{}`, which is not given", shorten(dependency));
@@ -532,7 +555,14 @@ impl Board {
     }
 
     fn suggestion(&self, id: &str) -> String {
-        closest(id, self.0.keys().map(String::as_str).take(MAX_SUGGESTIONS)).map_or_else(
+        closest(
+            id,
+            self.0
+                .iter()
+                .map(|(id, _)| id.as_str())
+                .take(MAX_SUGGESTIONS),
+        )
+        .map_or_else(
             || "add that issue, or remove the dependency".to_owned(),
             |known| format!("did you mean `{}`?", shorten(known)),
         )
@@ -540,52 +570,62 @@ impl Board {
 
     /// Issues that are not done and wait for each other.
     fn check_circles(&self, problems: &mut Problems) {
-        let waiting = peel(self.waiting());
         // Each one that is left waits for another one that is left, so a walk always ends in a circle.
-        let next: BTreeMap<&str, &str> = waiting
-            .iter()
-            .filter_map(|(id, others)| Some((*id, *others.first()?)))
-            .collect();
-        let mut seen: BTreeSet<&str> = BTreeSet::new();
-        for start in next.keys() {
-            let mut walk: Vec<&str> = Vec::new();
-            let mut at = *start;
-            while seen.insert(at) {
+        let next = left_waiting(&self.waiting());
+        let mut seen = vec![false; next.len()];
+        for start in 0..next.len() {
+            let mut walk: Vec<usize> = Vec::new();
+            let mut at = start;
+            while let Some(other) = next.get(at).copied().flatten() {
+                match seen.get_mut(at) {
+                    Some(seen) if !*seen => *seen = true,
+                    _ => break,
+                }
                 walk.push(at);
-                let Some(other) = next.get(at) else {
-                    break;
-                };
                 at = other;
             }
-            if let Some(first) = walk.iter().position(|id| *id == at) {
-                let circle = walk.get(first..).unwrap_or_default();
-                let lowest = circle.iter().min().copied().unwrap_or_default();
-                let others = circle.iter().copied().filter(|id| *id != lowest);
-                let message = match circle.len() {
-                    1 => "depends on itself".to_owned(),
-                    _ => format!("waits in a circle with {}", name_some(others)),
-                };
-                problems.issue(lowest, message, say("remove one of the dependencies"));
+            if let Some(first) = walk.iter().position(|index| *index == at) {
+                self.report_circle(walk.get(first..).unwrap_or_default(), problems);
             }
         }
     }
 
-    /// For each issue that is not done, the ones that it waits for and that are not done either.
-    fn waiting(&self) -> BTreeMap<&str, BTreeSet<&str>> {
+    /// Issues are sorted by id, so the lowest index is the lowest id.
+    fn report_circle(&self, circle: &[usize], problems: &mut Problems) {
+        let id = |index: &usize| self.0.get(*index).map_or("", |(id, _)| id.as_str());
+        let lowest = circle.iter().min().map_or("", id);
+        let message = match circle.len() {
+            1 => "depends on itself".to_owned(),
+            _ => {
+                let others = circle.iter().map(id).filter(|id| *id != lowest);
+                format!("waits in a circle with {}", name_some(others))
+            }
+        };
+        problems.issue(lowest, message, say("remove one of the dependencies"));
+    }
+
+    /// For each issue, the ones that it waits for: neither is done.
+    fn waiting(&self) -> Vec<Vec<usize>> {
         let is_open = |state: &State| {
             state
                 .status
                 .is_some_and(|status| status != IssueStatus::Done)
         };
-        let mut waiting = BTreeMap::new();
-        for (id, state) in self.0.iter().filter(|(_, state)| is_open(state)) {
-            let others = state
-                .depends_on
-                .iter()
-                .filter(|id| self.0.get(*id).is_some_and(is_open));
-            waiting.insert(id.as_str(), others.map(String::as_str).collect());
-        }
-        waiting
+        self.0
+            .iter()
+            .map(|(_, state)| {
+                let dependencies = if is_open(state) {
+                    state.depends_on.as_slice()
+                } else {
+                    &[]
+                };
+                dependencies
+                    .iter()
+                    .filter_map(|id| self.find(id))
+                    .filter(|index| self.0.get(*index).is_some_and(|(_, state)| is_open(state)))
+                    .collect()
+            })
+            .collect()
     }
 
     /// What can be worked on now, started issues first.
@@ -601,7 +641,8 @@ impl Board {
     }
 
     fn report(&self, problems: Problems) -> SignalReport {
-        let selectable = if problems.0.is_empty() {
+        let problems = problems.sorted();
+        let selectable = if problems.is_empty() {
             self.selectable()
         } else {
             Vec::new()
@@ -617,7 +658,6 @@ impl Board {
             blocked: count(IssueStatus::Blocked),
             done: count(IssueStatus::Done),
             problems: problems
-                .0
                 .into_iter()
                 .take(MAX_PROBLEMS)
                 .map(|finding| self.resolve(finding))
@@ -625,9 +665,9 @@ impl Board {
         }
     }
 
-    fn judge(&self, problems: &Problems, selectable: &[String]) -> (Signal, String) {
-        if let Some(first) = problems.0.first() {
-            return (Signal::Error, first.as_reason(problems.0.len()));
+    fn judge(&self, problems: &[Finding], selectable: &[String]) -> (Signal, String) {
+        if let Some(first) = problems.first() {
+            return (Signal::Error, first.as_reason(problems.len()));
         }
         if !selectable.is_empty() {
             let names = name_some(selectable.iter().map(String::as_str));
@@ -694,46 +734,58 @@ impl Finding {
     }
 }
 
-fn contradiction(states: &BTreeSet<State>) -> String {
-    let statuses: BTreeSet<&str> = states
+fn contradiction(group: &[(String, State)]) -> String {
+    let statuses = group
         .iter()
-        .map(|state| state.status.map_or("unreadable", Word::as_str))
-        .collect();
-    let count = states.len();
+        .map(|(_, state)| state.status.map_or("unreadable", Word::as_str).to_owned());
+    let statuses = once(statuses.collect());
+    let count = group.len();
     if statuses.len() > 1 {
-        let list = statuses.into_iter().collect::<Vec<_>>().join(", ");
-        return format!("is given with {count} different states: {list}");
+        return format!(
+            "is given with {count} different states: {}",
+            statuses.join(", ")
+        );
     }
     format!("is given {count} times with different `needs_human` or `depends_on`")
 }
 
-/// Take away, again and again, who waits for nobody. What is left are circles and who waits for them.
-/// Not recursive, and near linear in the number of dependencies.
-fn peel<'b>(
-    mut waiting: BTreeMap<&'b str, BTreeSet<&'b str>>,
-) -> BTreeMap<&'b str, BTreeSet<&'b str>> {
-    let mut waited_for_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut free: Vec<&str> = Vec::new();
-    for (id, others) in &waiting {
-        if others.is_empty() {
-            free.push(id);
-        }
+/// Take away, again and again, who waits for nobody. What is left are circles and who waits for them:
+/// for each of those, the first that it waits for. Not recursive, linear in the dependencies.
+fn left_waiting(waiting: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let mut waited_for_by: Vec<Vec<usize>> = vec![Vec::new(); waiting.len()];
+    let mut count: Vec<usize> = waiting.iter().map(Vec::len).collect();
+    for (index, others) in waiting.iter().enumerate() {
         for other in others {
-            waited_for_by.entry(other).or_default().push(id);
-        }
-    }
-    while let Some(id) = free.pop() {
-        waiting.remove(id);
-        for other in waited_for_by.remove(id).unwrap_or_default() {
-            let is_free = waiting
-                .get_mut(other)
-                .is_some_and(|others| others.remove(id) && others.is_empty());
-            if is_free {
-                free.push(other);
+            if let Some(list) = waited_for_by.get_mut(*other) {
+                list.push(index);
             }
         }
     }
+    let mut free: Vec<usize> = (0..count.len())
+        .filter(|index| count.get(*index) == Some(&0))
+        .collect();
+    while let Some(index) = free.pop() {
+        for other in waited_for_by.get(index).into_iter().flatten() {
+            if let Some(left) = count.get_mut(*other) {
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    free.push(*other);
+                }
+            }
+        }
+    }
+    let is_left = |index: &usize| count.get(*index).is_some_and(|left| *left > 0);
     waiting
+        .iter()
+        .enumerate()
+        .map(|(index, others)| {
+            others
+                .iter()
+                .copied()
+                .find(is_left)
+                .filter(|_| is_left(&index))
+        })
+        .collect()
 }
 
 fn issues(count: usize) -> String {
@@ -763,6 +815,8 @@ fn name_some<'i>(ids: impl Iterator<Item = &'i str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     /// `id status`, `id status! ` for one that needs a human, then the ids it depends on.

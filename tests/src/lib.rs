@@ -1,5 +1,7 @@
 //! The vectors and what runs them: one file per case, the same for every host, compared byte for byte.
 
+pub mod typed;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,11 +91,16 @@ pub fn files() -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder()];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).with_context(|| format!("can't list {}", folder.display()))? {
+        for entry in
+            fs::read_dir(&folder).with_context(|| format!("can't list {}", folder.display()))?
+        {
             let path = entry?.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "json") {
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
                 found.push(path);
             }
         }
@@ -104,9 +111,15 @@ pub fn files() -> Result<Vec<PathBuf>> {
 
 /// Read a vector.
 pub fn read(path: &Path) -> Result<Vector> {
-    let text = fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
-    let vector: Vector = serde_json::from_str(&text).with_context(|| format!("{} is not a vector", path.display()))?;
-    ensure!(!vector.rule.trim().is_empty(), "{} names no rule", path.display());
+    let text =
+        fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
+    let vector: Vector = serde_json::from_str(&text)
+        .with_context(|| format!("{} is not a vector", path.display()))?;
+    ensure!(
+        !vector.rule.trim().is_empty(),
+        "{} names no rule",
+        path.display()
+    );
     ensure!(!vector.calls.is_empty(), "{} makes no call", path.display());
     Ok(vector)
 }
@@ -127,10 +140,16 @@ pub fn input_text(call: &Call, previous: Option<&str>) -> Result<String> {
         (None, Some(text)) => Ok(text.clone()),
         (Some(input), None) => {
             let mut input = input.clone();
-            if let Some(snapshot) = input.get_mut("snapshot").filter(|snapshot| *snapshot == "$previous") {
+            if let Some(snapshot) = input
+                .get_mut("snapshot")
+                .filter(|snapshot| *snapshot == "$previous")
+            {
                 let previous = previous.context("there is no previous answer")?;
                 let answer: Value = serde_json::from_str(previous)?;
-                *snapshot = answer.get("snapshot").cloned().context("the previous answer has no snapshot")?;
+                *snapshot = answer
+                    .get("snapshot")
+                    .cloned()
+                    .context("the previous answer has no snapshot")?;
             }
             Ok(serde_json::to_string(&input)?)
         }
@@ -154,29 +173,46 @@ pub fn check(vector: &Vector, answers: &[String]) -> Result<(), String> {
         }
         let recorded = call.output.to_string();
         if recorded != *answer {
-            let _ = writeln!(report, "call {index}: other bytes than recorded\n  recorded {recorded}\n  answered {answer}");
+            let _ = writeln!(
+                report,
+                "call {index}: other bytes than recorded\n  recorded {recorded}\n  answered {answer}"
+            );
         }
     }
-    if report.is_empty() { Ok(()) } else { Err(report) }
+    if report.is_empty() {
+        Ok(())
+    } else {
+        Err(report)
+    }
 }
 
 /// Whether a value has everything that is expected of it: fields of objects, all items of lists.
 pub fn contains(value: &Value, expected: &Value, path: &str) -> Result<(), String> {
     match (value, expected) {
-        (Value::Object(fields), Value::Object(wanted)) => wanted.iter().try_for_each(|(name, wanted)| {
-            let path = format!("{path}.{name}");
-            let field = fields.get(name).ok_or_else(|| format!("{path} is missing"))?;
-            contains(field, wanted, &path)
-        }),
+        (Value::Object(fields), Value::Object(wanted)) => {
+            wanted.iter().try_for_each(|(name, wanted)| {
+                let path = format!("{path}.{name}");
+                let field = fields
+                    .get(name)
+                    .ok_or_else(|| format!("{path} is missing"))?;
+                contains(field, wanted, &path)
+            })
+        }
         (Value::Array(items), Value::Array(wanted)) => {
             if items.len() != wanted.len() {
-                return Err(format!("{path} has {} items, {} are expected", items.len(), wanted.len()));
+                return Err(format!(
+                    "{path} has {} items, {} are expected",
+                    items.len(),
+                    wanted.len()
+                ));
             }
             items
                 .iter()
                 .zip(wanted)
                 .enumerate()
-                .try_for_each(|(index, (item, wanted))| contains(item, wanted, &format!("{path}[{index}]")))
+                .try_for_each(|(index, (item, wanted))| {
+                    contains(item, wanted, &format!("{path}[{index}]"))
+                })
         }
         _ if value == expected => Ok(()),
         _ => Err(format!("{path} is {value}, {expected} is expected")),

@@ -1,7 +1,5 @@
 //! Profiles: named sets of defaults. Fields of the request win over them.
 
-use std::collections::BTreeMap;
-
 use super::draft::{Draft, Extent, MAX_NAME};
 use super::{Enforcement, OnFlaky};
 use crate::decimal::Decimal;
@@ -13,7 +11,7 @@ pub(super) const UNKNOWN: &str = "there is no profile";
 
 /// The built-in profiles and those of a routing policy.
 #[derive(Debug, Clone)]
-pub struct Profiles(BTreeMap<String, Draft>);
+pub struct Profiles(Vec<(String, Draft)>);
 
 impl Profiles {
     /// `ralph` (the defaults of SPEC §5), `strict` and `shadow`.
@@ -27,11 +25,11 @@ impl Profiles {
             enforcement: Some(Enforcement::Shadow),
             ..Draft::default()
         };
-        Self(BTreeMap::from([
+        Self(vec![
             ("ralph".to_owned(), Draft::default()),
             ("strict".to_owned(), strict),
             ("shadow".to_owned(), shadow),
-        ]))
+        ])
     }
 
     /// Add the profiles of a routing policy. A built-in name can't be redefined.
@@ -41,14 +39,21 @@ impl Profiles {
             if entry.key.is_empty() || entry.key.len() > MAX_NAME {
                 let message = format!("a profile's name must have 1 to {MAX_NAME} bytes");
                 decoder.problem(entry.at, path, message, None);
-            } else if self.0.contains_key(entry.key.as_ref()) {
+            } else if self.find(&entry.key).is_some() {
                 let help = Some("choose another name".to_owned());
                 decoder.problem(entry.at, path, "is the name of a built-in profile", help);
             } else {
                 let draft = Draft::decode(decoder, &entry.node, path, Extent::Profile);
-                self.0.insert(entry.key.clone().into_owned(), draft);
+                self.0.push((entry.key.clone().into_owned(), draft));
             }
         }
+    }
+
+    fn find(&self, name: &str) -> Option<&Draft> {
+        self.0
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, draft)| draft)
     }
 
     /// The defaults for a draft: those of the profile it names.
@@ -61,10 +66,10 @@ impl Profiles {
         let Some(profile) = draft.profile.as_ref().filter(|_| !draft.effective) else {
             return Draft::default();
         };
-        if let Some(base) = self.0.get(&profile.value) {
+        if let Some(base) = self.find(&profile.value) {
             return base.clone();
         }
-        let names = || self.0.keys().map(String::as_str);
+        let names = || self.0.iter().map(|(name, _)| name.as_str());
         let help = match closest(&profile.value, names()) {
             Some(name) => format!("did you mean `{name}`?"),
             None => format!(

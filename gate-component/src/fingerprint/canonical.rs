@@ -3,6 +3,7 @@
 use super::normal;
 use crate::decimal::canonical_number;
 use crate::digest::Digest;
+use crate::order::sort;
 use crate::tree::{Entry, Node, ReadError, Value, json, yaml};
 
 /// The digest of a JSON text; of its text when it can't be parsed, with a note.
@@ -64,7 +65,7 @@ fn write(digest: &mut Digest, value: &Value<'_>) {
         }
         Value::Map(entries) => {
             let mut sorted: Vec<&Entry<'_>> = entries.iter().collect();
-            sorted.sort_by(|a, b| a.key.cmp(&b.key));
+            sort(&mut sorted, |a, b| a.key.cmp(&b.key));
             digest.stream(b"m").number(sorted.len());
             for entry in sorted {
                 digest.bytes(entry.key.as_bytes());

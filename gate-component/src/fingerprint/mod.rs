@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::digest::Digest;
 use crate::iteration::{ArtifactKind, Iteration, Outcome};
+use crate::order::sort;
 use crate::vocabulary::Word;
 
 /// One part of the fingerprint.
@@ -58,7 +59,7 @@ pub fn of(iteration: &Iteration<'_>, nonce: Option<&str>) -> Fingerprint {
     }
     let counted = !parts.is_empty();
     parts.push(checks_part(iteration));
-    sort(&mut parts);
+    sort_parts(&mut parts);
     Fingerprint {
         digest: combine("fingerprint", &parts),
         state,
@@ -91,13 +92,15 @@ fn artifact_parts(iteration: &Iteration<'_>) -> Vec<FingerprintPart> {
             }
         })
         .collect();
-    sort(&mut parts);
+    sort_parts(&mut parts);
     parts
 }
 
 /// The order in which the host lists things must not matter.
-fn sort(parts: &mut [FingerprintPart]) {
-    parts.sort_by(|a, b| (&a.name, &a.digest).cmp(&(&b.name, &b.digest)));
+fn sort_parts(parts: &mut Vec<FingerprintPart>) {
+    sort(parts, |a, b| {
+        (&a.name, &a.digest).cmp(&(&b.name, &b.digest))
+    });
 }
 
 fn output_part(output: &str, nonce: Option<&str>) -> FingerprintPart {
@@ -120,7 +123,7 @@ fn checks_part(iteration: &Iteration<'_>) -> FingerprintPart {
         .iter()
         .map(|check| (check.id.as_ref(), check.outcome))
         .collect();
-    results.sort_unstable();
+    sort(&mut results, Ord::cmp);
     let mut digest = Digest::new("checks");
     digest.number(results.len());
     for (id, outcome) in results {

@@ -4,9 +4,9 @@
 //! by any amount or stand in a list item, every line that begins with `>` is a quote, and a comment
 //! that is never closed reaches to the end.
 
-use std::collections::BTreeMap;
-
 use memchr::{memchr, memchr3, memmem};
+
+use crate::order::sort;
 
 /// What a place is part of, with the start of that part, so that two code spans are two regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,31 +176,30 @@ fn run_length(text: &[u8]) -> usize {
     }
 }
 
-/// Runs of backticks in a paragraph, by length. Each list is walked once.
-struct Runs(BTreeMap<usize, std::iter::Peekable<std::vec::IntoIter<usize>>>);
+/// Runs of backticks in a paragraph: length and place, sorted.
+struct Runs(Vec<(usize, usize)>);
 
 impl Runs {
     fn of(paragraph: &[u8], offset: usize) -> Self {
-        let mut runs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut runs = Vec::new();
         let mut at = 0;
         while let Some(found) = memchr(b'`', paragraph.get(at..).unwrap_or_default()) {
             at += found;
             let length = run_length(paragraph.get(at..).unwrap_or_default());
-            runs.entry(length).or_default().push(offset + at);
+            runs.push((length, offset + at));
             at += length;
         }
-        Self(
-            runs.into_iter()
-                .map(|(length, places)| (length, places.into_iter().peekable()))
-                .collect(),
-        )
+        sort(&mut runs, Ord::cmp);
+        Self(runs)
     }
 
     /// The next run of exactly this length after a place.
-    fn next_after(&mut self, length: usize, place: usize) -> Option<usize> {
-        let places = self.0.get_mut(&length)?;
-        while places.next_if(|candidate| *candidate <= place).is_some() {}
-        places.peek().copied()
+    fn next_after(&self, length: usize, place: usize) -> Option<usize> {
+        let at = self.0.partition_point(|run| *run <= (length, place));
+        self.0
+            .get(at)
+            .filter(|run| run.0 == length)
+            .map(|run| run.1)
     }
 }
 

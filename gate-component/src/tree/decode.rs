@@ -6,6 +6,7 @@ use std::fmt;
 use super::{At, Entry, Node, Source, Value};
 use crate::decimal::Decimal;
 use crate::error::Problem;
+use crate::order::sort;
 use crate::vocabulary::Word;
 
 /// More problems than this are not listed; a person fixes a hundred first.
@@ -144,7 +145,7 @@ impl<'s> Decoder<'s> {
 
     /// Every problem so far, in the order of the text.
     pub fn into_problems(mut self) -> Vec<Problem> {
-        self.problems.sort_by_key(|(at, _)| *at);
+        sort(&mut self.problems, |a, b| a.0.cmp(&b.0));
         self.problems
             .into_iter()
             .map(|(_, problem)| problem)

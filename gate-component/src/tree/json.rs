@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{At, Entry, MAX_DEPTH, Node, NodeBudget, ReadError, Value, too_deep};
+use crate::order::Index;
 
 /// Read one JSON value that fills the whole text. A byte order mark is skipped.
 pub fn read(text: &str) -> Result<Node<'_>, ReadError> {
@@ -316,14 +317,9 @@ pub(crate) fn duplicate_key<'e, 'a>(entries: &'e [Entry<'a>]) -> Option<&'e Entr
             })
             .map(|(_, entry)| entry);
     }
-    let mut sorted: Vec<&Entry<'a>> = entries.iter().collect();
-    sorted.sort_by(|a, b| a.key.cmp(&b.key).then(a.at.cmp(&b.at)));
-    sorted
-        .iter()
-        .zip(sorted.iter().skip(1))
-        .filter(|(one, next)| one.key == next.key)
-        .map(|(_, next)| *next)
-        .min_by_key(|entry| entry.at)
+    let index = Index::new(entries.iter().map(|entry| entry.key.as_ref()).collect());
+    let (_, later) = *index.repeated().first()?;
+    entries.get(later)
 }
 
 #[cfg(test)]

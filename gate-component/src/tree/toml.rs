@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::order::sort;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -29,7 +30,7 @@ fn table(table: DeTable<'_>) -> Value<'_> {
             node: node(value),
         })
         .collect();
-    entries.sort_by_key(|entry| entry.at);
+    sort(&mut entries, |a, b| a.at.cmp(&b.at));
     Value::Map(entries)
 }
 

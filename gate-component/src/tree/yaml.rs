@@ -1,7 +1,6 @@
 //! Reads YAML 1.2 (core schema) into a tree. Aliases are expanded within the limit on values.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
 
@@ -32,7 +31,8 @@ pub fn read_all(text: &str) -> Result<Vec<Node<'_>>, ReadError> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = Reader {
         parser: Parser::new_from_str(text),
-        anchors: BTreeMap::new(),
+        anchors: Vec::new(),
+        first_anchor: 0,
         budget: NodeBudget::new(),
     };
     let mut documents = Vec::new();
@@ -41,6 +41,7 @@ pub fn read_all(text: &str) -> Result<Vec<Node<'_>>, ReadError> {
             (Event::StreamEnd, _) => return Ok(documents),
             (Event::StreamStart | Event::DocumentEnd | Event::Nothing, _) => {}
             (Event::DocumentStart(_), _) => {
+                reader.first_anchor += reader.anchors.len();
                 reader.anchors.clear();
                 let first = reader.next()?;
                 documents.push(reader.node(first, 0)?);
@@ -57,8 +58,10 @@ pub fn read_all(text: &str) -> Result<Vec<Node<'_>>, ReadError> {
 
 struct Reader<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    /// Anchored values by the parser's id, with their number of nodes.
-    anchors: BTreeMap<usize, Node<'a>>,
+    /// Anchored values by the parser's id, which counts up.
+    anchors: Vec<Option<Node<'a>>>,
+    /// The id of the first one; ids of earlier documents are below it.
+    first_anchor: usize,
     budget: NodeBudget,
 }
 
@@ -96,7 +99,7 @@ impl<'a> Reader<'a> {
         let node = Node { value, at };
         if anchor != 0 {
             self.charge(&node, at)?;
-            self.anchors.insert(anchor, node.clone());
+            self.remember(anchor, node.clone());
         }
         Ok(node)
     }
@@ -138,7 +141,7 @@ impl<'a> Reader<'a> {
     }
 
     fn alias(&mut self, anchor: usize, at: At) -> Result<Node<'a>, ReadError> {
-        let Some(node) = self.anchors.get(&anchor).cloned() else {
+        let Some(node) = self.recall(anchor) else {
             return Err(ReadError::new(at, "an alias of a value that contains it"));
         };
         self.charge(&node, at)?;
@@ -146,6 +149,23 @@ impl<'a> Reader<'a> {
             value: node.value,
             at,
         })
+    }
+
+    fn remember(&mut self, anchor: usize, node: Node<'a>) {
+        let Some(index) = anchor.checked_sub(self.first_anchor) else {
+            return;
+        };
+        if self.anchors.len() <= index {
+            self.anchors.resize(index + 1, None);
+        }
+        if let Some(slot) = self.anchors.get_mut(index) {
+            *slot = Some(node);
+        }
+    }
+
+    fn recall(&self, anchor: usize) -> Option<Node<'a>> {
+        let index = anchor.checked_sub(self.first_anchor)?;
+        self.anchors.get(index)?.clone()
     }
 
     /// Copies of anchored values count like written ones: this is what stops alias bombs.

@@ -7,6 +7,7 @@ use crate::contract::{Check, Contract, OnFlaky};
 use crate::digest::{Digest, short};
 use crate::feedback::clean;
 use crate::iteration::{CheckResult, FailureCode, Iteration, Outcome};
+use crate::order::sort;
 use crate::snapshot::{CheckMemory, State};
 use crate::vocabulary::Word;
 
@@ -390,7 +391,7 @@ fn unused(contract: &Contract, iteration: &Iteration<'_>) -> Vec<String> {
         })
         .map(|result| result.id.clone().into_owned())
         .collect();
-    unused.sort();
+    sort(&mut unused, Ord::cmp);
     unused.dedup();
     unused
 }

@@ -4,7 +4,7 @@ use ralph_gate::engine::{EngineError, GateError};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::error::CliError;
+use super::error::{CliError, Size};
 use super::gate;
 use super::input::Source;
 
@@ -46,9 +46,17 @@ impl Question<'_> {
     }
 
     fn engine_error(&self, error: EngineError) -> CliError {
-        CliError::Engine {
-            file: Some(self.file.clone()),
-            error,
+        let file = self.file.clone();
+        match error {
+            EngineError::InputTooLarge { observed, limit } => CliError::InputTooLarge {
+                file,
+                observed: Size::AsJson(observed as u64),
+                limit,
+            },
+            error => CliError::Engine {
+                file: Some(file),
+                error,
+            },
         }
     }
 }

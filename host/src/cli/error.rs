@@ -15,13 +15,16 @@ use super::input::Source;
 pub(crate) enum Size {
     Exactly(u64),
     MoreThan(u64),
+    /// In the JSON that the gate gets, in which some characters take more room.
+    AsJson(u64),
 }
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Exactly(bytes) => write!(f, "{bytes}"),
-            Self::MoreThan(bytes) => write!(f, "more than {bytes}"),
+            Self::Exactly(bytes) => write!(f, "{bytes} bytes"),
+            Self::MoreThan(bytes) => write!(f, "more than {bytes} bytes"),
+            Self::AsJson(bytes) => write!(f, "{bytes} bytes as JSON"),
         }
     }
 }
@@ -55,7 +58,7 @@ pub(crate) enum CliError {
         reason: String,
     },
     /// More bytes than the gate takes.
-    #[error("{file} has {observed} bytes and the limit is {limit}")]
+    #[error("{file} has {observed} and the limit is {limit}")]
     InputTooLarge {
         file: Source,
         observed: Size,
@@ -151,7 +154,8 @@ impl CliError {
                 Some("this is a defect of ralph-gate, please report it with the input")
             }
             Self::Output { .. } => Some("check the disk, or where the output goes"),
-            Self::Gate { .. } | Self::Engine { .. } => None,
+            Self::Engine { error, .. } => Some(error.help()),
+            Self::Gate { .. } => None,
         }
     }
 

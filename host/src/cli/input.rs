@@ -73,7 +73,7 @@ impl Input {
         let bytes = match &source {
             Source::Stdin => {
                 invite();
-                read_at_most(io::stdin().lock(), limit)
+                read_at_most(io::stdin().lock(), 0, limit)
             }
             Source::File(file) => read_file(file, limit),
         };
@@ -111,12 +111,14 @@ fn read_file(path: &Path, limit: usize) -> io::Result<Content> {
     if metadata.len() > limit as u64 {
         return Ok(Content::TooLarge(Size::Exactly(metadata.len())));
     }
-    read_at_most(file, limit)
+    let size = usize::try_from(metadata.len()).unwrap_or(0);
+    read_at_most(file, size, limit)
 }
 
 /// Reads at most one byte more than the limit, whatever the reader says about its size.
-fn read_at_most(reader: impl Read, limit: usize) -> io::Result<Content> {
-    let mut bytes = Vec::new();
+fn read_at_most(reader: impl Read, expected: usize, limit: usize) -> io::Result<Content> {
+    // With room for one byte more than expected, the end of the file is found without growing.
+    let mut bytes = Vec::with_capacity(expected + 1);
     reader.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > limit {
         return Ok(Content::TooLarge(Size::MoreThan(limit as u64)));
@@ -148,11 +150,11 @@ mod tests {
     #[test]
     fn an_endless_reader_is_read_up_to_the_limit() {
         assert_eq!(
-            read_at_most(io::repeat(b'x'), 1000).unwrap(),
+            read_at_most(io::repeat(b'x'), 0, 1000).unwrap(),
             Content::TooLarge(Size::MoreThan(1000))
         );
         assert_eq!(
-            read_at_most(&b"abc"[..], 3).unwrap(),
+            read_at_most(&b"abc"[..], 3, 3).unwrap(),
             Content::Bytes(b"abc".to_vec())
         );
     }

@@ -17,6 +17,7 @@ mod wrap;
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::{CommandFactory as _, Parser as _};
 use ralph_gate::engine::GateEngine;
@@ -90,9 +91,15 @@ fn completions(shell: clap_complete::Shell) -> Result<Exit, CliError> {
     Ok(Exit::Success)
 }
 
-/// Loads the gate. Commands do this after they have read their input, so that a wrong file name costs nothing.
-fn gate() -> Result<GateEngine, CliError> {
-    GateEngine::new().map_err(|error| CliError::Engine { file: None, error })
+/// The gate, loaded when the first question is asked: a wrong file name costs nothing. It is never unloaded,
+/// because the end of the process does that faster.
+fn gate() -> Result<&'static GateEngine, CliError> {
+    static GATE: OnceLock<GateEngine> = OnceLock::new();
+    if let Some(gate) = GATE.get() {
+        return Ok(gate);
+    }
+    let gate = GateEngine::new().map_err(|error| CliError::Engine { file: None, error })?;
+    Ok(GATE.get_or_init(|| gate))
 }
 
 /// A panic is a defect. It is said in one sentence, without a backtrace, and ends with the exit code of

@@ -9,15 +9,13 @@ use super::types::GateError;
 #[non_exhaustive]
 pub enum EngineError {
     /// The machine code that the library carries can't be loaded here.
-    #[error("the gate can't be loaded: {reason}; rebuild ralph-gate for this machine")]
+    #[error("the gate can't be loaded: {reason}")]
     Load {
         /// What wasmtime said.
         reason: String,
     },
     /// The input was not even handed over.
-    #[error(
-        "the input has {observed} bytes and the limit is {limit}; pass less output, or raise `GateLimits::input`"
-    )]
+    #[error("the input has {observed} bytes and the limit is {limit}")]
     InputTooLarge {
         /// Bytes of the input.
         observed: usize,
@@ -25,9 +23,7 @@ pub enum EngineError {
         limit: usize,
     },
     /// The gate asked for more memory than it may have.
-    #[error(
-        "the gate needs {observed} bytes of memory and the limit is {limit}; pass less output, or raise `GateLimits::memory`"
-    )]
+    #[error("the gate needs {observed} bytes of memory and the limit is {limit}")]
     OutOfMemory {
         /// Bytes that the gate asked for.
         observed: usize,
@@ -35,23 +31,19 @@ pub enum EngineError {
         limit: usize,
     },
     /// The gate's calls went deeper than its stack.
-    #[error(
-        "the gate used up its stack of {limit} bytes; pass less deeply nested input, or raise `GateLimits::stack`"
-    )]
+    #[error("the gate used up its stack of {limit} bytes")]
     StackOverflow {
         /// Bytes allowed.
         limit: usize,
     },
     /// The gate stopped in the middle: a defect of the gate.
-    #[error(
-        "the gate stopped without an answer ({reason}); this is a defect of the gate, please report it with the input"
-    )]
+    #[error("the gate stopped without an answer: {reason}")]
     Trap {
         /// What wasmtime said.
         reason: String,
     },
     /// An earlier call on this session stopped in the middle.
-    #[error("this session ended with an earlier error; open a new one from the last snapshot")]
+    #[error("this session ended with an earlier error")]
     SessionBroken,
 }
 
@@ -65,6 +57,19 @@ impl EngineError {
             Self::StackOverflow { .. } => "engine_stack_overflow",
             Self::Trap { .. } => "engine_trap",
             Self::SessionBroken => "session_broken",
+        }
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Load { .. } => "build ralph-gate again, for this machine",
+            Self::InputTooLarge { .. } | Self::OutOfMemory { .. } => {
+                "pass less, for example only the end of long outputs"
+            }
+            Self::StackOverflow { .. } => "pass input that is less deeply nested",
+            Self::Trap { .. } => "this is a defect of the gate, please report it with the input",
+            Self::SessionBroken => "open a new session from the last snapshot",
         }
     }
 

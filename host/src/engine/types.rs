@@ -262,6 +262,21 @@ pub struct CheckResult {
     pub fingerprint: Option<String>,
 }
 
+impl CheckResult {
+    /// A result with nothing but an outcome.
+    pub fn new(id: impl Into<String>, outcome: Outcome) -> Self {
+        Self {
+            id: id.into(),
+            outcome,
+            reason: None,
+            code: None,
+            attempts: Vec::new(),
+            iteration: None,
+            fingerprint: None,
+        }
+    }
+}
+
 words! {
     /// How an artifact's content is made canonical before it is digested.
     #[serde(rename_all = "snake_case")]
