@@ -15,11 +15,9 @@ pub(crate) struct Digest(blake3::Hasher);
 impl Digest {
     /// A digest for one purpose.
     pub(crate) fn new(domain: &str) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(b"ralph-gate 1 ");
-        hasher.update(domain.as_bytes());
-        hasher.update(b"\0");
-        Self(hasher)
+        Self(blake3::Hasher::new_derive_key(&format!(
+            "ralph-gate 1 {domain}"
+        )))
     }
 
     /// Add one field.
