@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use anyhow::{Context, Result, anyhow};
-use wasmtime::Engine;
+use wasmtime::{Config, Engine};
 
 #[path = "src/engine/config.rs"]
 mod config;
@@ -51,6 +51,7 @@ fn watch(manifest_dir: &Path, workspace: &Path) {
 /// compiler takes many seconds.
 fn precompile(component: &[u8], digest: &str, target: &str, out_dir: &Path) -> Result<()> {
     let engine = config::config(target)
+        .map(|config| for_processor(config, target))
         .and_then(|config| Engine::new(&config))
         .map_err(|error| anyhow!("wasmtime can't compile for {target}: {error:#}"))?;
     let (code, stamp) = (out_dir.join("gate.cwasm"), out_dir.join("gate.stamp"));
@@ -67,6 +68,34 @@ fn precompile(component: &[u8], digest: &str, target: &str, out_dir: &Path) -> R
     }
     fs::write(&code, compiled).with_context(|| format!("cannot write {}", code.display()))?;
     fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
+}
+
+/// The processor that the code is compiled for: on x86-64 the second level, that is what 2009 brought.
+///
+/// Without its shuffles WebAssembly's SIMD becomes calls of library functions, and the gate is twenty
+/// times slower. When the code is loaded, wasmtime compares these with the processor it runs on and
+/// refuses with an error if one is missing.
+fn for_processor(mut config: Config, target: &str) -> Config {
+    if target.starts_with("x86_64") {
+        for feature in [
+            "has_sse3",
+            "has_ssse3",
+            "has_sse41",
+            "has_sse42",
+            "has_popcnt",
+        ] {
+            // SAFETY: these flags only widen the choice of instructions; a processor without them never
+            // gets to run the code, because loading checks for each.
+            #[allow(
+                unsafe_code,
+                reason = "wasmtime has no safe way to name a processor feature"
+            )]
+            unsafe {
+                config.cranelift_flag_enable(feature);
+            }
+        }
+    }
+    config
 }
 
 /// The engine's version and settings as one number.

@@ -446,7 +446,7 @@ impl wit::Guest for Component {
 
     fn take_fingerprint(iteration: wit::Iteration) -> Result<wit::Fingerprint, wit::GateError> {
         lift_iteration(iteration)
-            .map(|iteration| fingerprint::of(&iteration, None))
+            .map(|iteration| fingerprint::of(&iteration))
             .lower()
     }
 

@@ -280,6 +280,12 @@ fn write_brief(input: &Input<'_, '_>) -> Answer {
     Ok(to_text(&open(input, contract, snapshot)?.brief()))
 }
 
+/// The answer of `resume`.
+#[derive(Serialize)]
+struct Resumed {
+    snapshot: String,
+}
+
 fn resume(input: &Input<'_, '_>) -> Answer {
     let (contract, snapshot, resumption) = input.read(
         &["contract", "snapshot", "resumption"],
@@ -293,11 +299,7 @@ fn resume(input: &Input<'_, '_>) -> Answer {
         },
     )?;
     let snapshot = session::resume(input.contract(contract)?, snapshot, &resumption)?;
-    #[derive(Serialize)]
-    struct Answer {
-        snapshot: String,
-    }
-    Ok(to_text(&Answer { snapshot }))
+    Ok(to_text(&Resumed { snapshot }))
 }
 
 fn resumption(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Option<Resumption> {
@@ -338,7 +340,7 @@ fn take_fingerprint(input: &Input<'_, '_>) -> Answer {
     })?;
     let path = Path::Root.field("iteration");
     let iteration = decode_iteration(input.source, iteration, path, false)?;
-    Ok(to_text(&fingerprint::of(&iteration, None)))
+    Ok(to_text(&fingerprint::of(&iteration)))
 }
 
 fn decide_signal(input: &Input<'_, '_>) -> Answer {

@@ -64,7 +64,7 @@ impl<'n> Index<'n> {
         for index in self.sorted.iter().copied() {
             match first {
                 Some(earlier) if self.name(earlier) == self.name(index) => {
-                    repeated.push((earlier, index))
+                    repeated.push((earlier, index));
                 }
                 _ => first = Some(index),
             }

@@ -49,7 +49,7 @@ impl RoutingPolicy {
     pub fn parse(text: &str) -> Result<Self, GateError> {
         let source = Source::new(text, recognise(text));
         let node = source
-            .read()
+            .read_settings()
             .map_err(|problem| invalid_policy(vec![problem]))?;
         Self::from_node(source, &node, Path::Root)
     }
@@ -118,7 +118,7 @@ fn invalid_policy(problems: Vec<Problem>) -> GateError {
 /// Decide where a request goes that is a text in any format.
 pub fn route_text(request: &str, policy: &RoutingPolicy) -> Result<Routing, GateError> {
     let source = Source::new(request, recognise(request));
-    let node = source.read().map_err(|problem| {
+    let node = source.read_settings().map_err(|problem| {
         GateError::from_problems(ErrorCode::InvalidInput, "the request", vec![problem])
     })?;
     route(source, &node, Path::Root, policy)

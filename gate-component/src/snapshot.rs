@@ -10,12 +10,10 @@ use serde::Serialize;
 
 use crate::decimal::Decimal;
 use crate::error::{ErrorCode, GateError};
-use crate::iteration::Outcome;
 use crate::stall::{MAX_PARTS, MAX_PERIOD, Memory, PartMemory};
 use crate::tree::decode::{Decoder, Fields, Path};
 use crate::tree::{Node, Source, TextFormat, json};
 use crate::verdict::StopReason;
-use crate::vocabulary::Word;
 
 /// The version that this gate writes.
 pub const VERSION: u32 = 1;
@@ -26,10 +24,12 @@ const SEAL: &str = ",\"seal\":\"";
 /// What is remembered of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckMemory {
-    /// What it found last; none when it has not been reported.
-    pub(crate) outcome: Option<Outcome>,
-    /// The state it was found on.
+    /// The state that it was last run on; empty when that is not known.
     pub(crate) state: String,
+    /// Whether it passed there.
+    pub(crate) passed: bool,
+    /// Whether it failed there. Both: it is flaky.
+    pub(crate) failed: bool,
     /// The digest of its failure as told to the agent; empty when it passed.
     pub(crate) failure: String,
     /// Since which iteration it fails in the same way.
@@ -273,9 +273,14 @@ fn write_check(check: &CheckMemory) -> String {
             text.to_owned()
         }
     };
+    let seen = match (check.passed, check.failed) {
+        (false, false) => "-",
+        (true, false) => "pass",
+        (false, true) => "fail",
+        (true, true) => "flaky",
+    };
     format!(
-        "{} {} {} {}",
-        check.outcome.map_or("-", Outcome::as_str),
+        "{seen} {} {} {}",
         or_dash(&check.state),
         or_dash(&check.failure),
         check.since
@@ -294,23 +299,19 @@ fn read_part(text: &str) -> Option<PartMemory> {
 
 fn read_check(text: &str) -> Option<CheckMemory> {
     let mut words = text.split(' ');
-    let outcome = match words.next()? {
-        "-" => None,
-        word => Some(Outcome::parse(word)?),
+    let (passed, failed) = match words.next()? {
+        "-" => (false, false),
+        "pass" => (true, false),
+        "fail" => (false, true),
+        "flaky" => (true, true),
+        _ => return None,
     };
-    let mut word = || {
-        words.next().map(|word| {
-            if word == "-" {
-                String::new()
-            } else {
-                word.to_owned()
-            }
-        })
-    };
+    let mut word = || words.next().map(|word| if word == "-" { "" } else { word });
     let check = CheckMemory {
-        outcome,
-        state: word()?,
-        failure: word()?,
+        state: word()?.to_owned(),
+        passed,
+        failed,
+        failure: word()?.to_owned(),
         since: word()?.parse().ok()?,
     };
     words.next().is_none().then_some(check)

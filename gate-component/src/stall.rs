@@ -75,7 +75,7 @@ impl Memory {
                 .iter()
                 .find(|old| old.name == name && old.digest == digest)
                 .map_or(index, |old| old.since);
-            part.unchanged_for = index.saturating_sub(since) + 1;
+            part.unchanged_for = index.saturating_sub(since).saturating_add(1);
             self.parts.push(PartMemory {
                 name,
                 digest,
@@ -145,7 +145,9 @@ impl Memory {
         if limit > 0
             && let Some((seen, period)) = self.cycle().filter(|(seen, _)| *seen >= limit)
         {
-            let first = (index + 1).saturating_sub(seen * period);
+            let first = index
+                .saturating_add(1)
+                .saturating_sub(seen.saturating_mul(period));
             return Some(Stall {
                 detail: "oscillation",
                 diagnosis: format!(
@@ -172,7 +174,7 @@ fn same_since(index: u32, equal: u32) -> String {
         0 | 1 => format!("iteration {index} has the same fingerprint as itself"),
         _ => format!(
             "iterations {} to {index} have the same fingerprint",
-            (index + 1).saturating_sub(equal)
+            index.saturating_add(1).saturating_sub(equal)
         ),
     }
 }

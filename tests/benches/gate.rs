@@ -12,6 +12,7 @@ const CONTRACT: &str = "mode: ralph\ncompletion_token: COMPLETE\ncompletion_chec
 fn main() {
     let quick = std::env::args().any(|argument| argument == "--quick");
     let budget = Duration::from_millis(if quick { 150 } else { 1500 });
+    load(budget);
     let engine = host::GateEngine::new().expect("the gate loads");
     println!("whole evaluation of one iteration, median of many, in microseconds");
     println!(
@@ -43,6 +44,31 @@ fn main() {
     }
     println!(
         "native: the crate; session: the component, contract read once; fresh: a new instance for each call"
+    );
+}
+
+/// What a process pays once, and what it would pay if it compiled the component itself.
+fn load(budget: Duration) {
+    let [embedded, compiled] = medians(
+        budget,
+        [
+            &mut || drop(host::GateEngine::new().expect("the gate loads")),
+            &mut || {
+                let engine = wasmtime::Engine::default();
+                drop(
+                    wasmtime::component::Component::new(&engine, host::COMPONENT)
+                        .expect("it compiles"),
+                );
+            },
+        ],
+    );
+    println!("once per process, in microseconds");
+    println!("{:>28} {:>10.1}", "embedded machine code", micros(embedded));
+    println!(
+        "{:>28} {:>10.1} {:>6.0}x\n",
+        "compiled at start",
+        micros(compiled),
+        ratio(compiled, embedded)
     );
 }
 

@@ -98,6 +98,16 @@ fn standard_input_is_not_read_beyond_the_limit() {
     assert_helps(&run, "standard input has more than 33554432 bytes");
 }
 
+#[test]
+fn a_text_that_is_too_large_only_as_json_is_explained() {
+    // Each of these bytes takes six in JSON.
+    let run = run_with(&["promise"], &vec![1; 6 << 20]);
+    assert_helps(
+        &run,
+        "standard input has 37748749 bytes as JSON and the limit is 33554432",
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn an_endless_file_is_not_read_beyond_the_limit() {

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::harness::{Files, run, run_with};
+use crate::harness::{Files, command, run, run_with};
 
-const COMMANDS: [&[&str]; 9] = [
+const COMMANDS: [&[&str]; 10] = [
     &["evaluate"],
     &["contract"],
     &["contract", "check"],
@@ -13,6 +13,7 @@ const COMMANDS: [&[&str]; 9] = [
     &["fingerprint"],
     &["signal"],
     &["version"],
+    &["component"],
     &["completions"],
 ];
 
@@ -77,6 +78,19 @@ fn version_names_the_gate() {
     assert_eq!(
         short.stdout,
         concat!("ralph-gate ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}
+
+#[test]
+fn component_writes_the_bytes_that_version_names() {
+    let output = command(&["component"]).output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(output.stdout, ralph_gate::engine::COMPONENT);
+    let version = run(&["version", "--json"]).json();
+    assert_eq!(version["gate"]["size"], output.stdout.len());
+    assert_eq!(
+        version["gate"]["digest"],
+        blake3::hash(&output.stdout).to_hex().as_str()
     );
 }
 

@@ -1,6 +1,6 @@
 //! Arguments of `cargo xtask`: which command, which flags, and help for every mistake.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use anyhow::Result;
@@ -22,16 +22,28 @@ pub(crate) struct Command {
     pub(crate) run: fn(&Workspace, &Args) -> Result<()>,
 }
 
-/// A switch such as `--release`.
+/// A switch such as `--release`, or one with a number such as `--seconds N`.
 pub(crate) struct Flag {
     pub(crate) name: &'static str,
     pub(crate) meaning: &'static str,
+}
+
+impl Flag {
+    /// What is typed, without the number that follows it.
+    fn word(&self) -> &'static str {
+        self.name.split(' ').next().unwrap_or(self.name)
+    }
+
+    fn takes_number(&self) -> bool {
+        self.word() != self.name
+    }
 }
 
 /// The arguments that were given, all of them known to the command.
 #[derive(Debug, Default)]
 pub(crate) struct Args {
     flags: BTreeSet<&'static str>,
+    numbers: BTreeMap<&'static str, u64>,
     word: Option<&'static str>,
 }
 
@@ -39,6 +51,11 @@ impl Args {
     /// Whether the switch was given.
     pub(crate) fn has(&self, flag: &str) -> bool {
         self.flags.contains(flag)
+    }
+
+    /// The number behind a switch such as `--seconds`.
+    pub(crate) fn number(&self, flag: &str) -> Option<u64> {
+        self.numbers.get(flag).copied()
     }
 
     /// The word that was given, such as `gate` in `bench gate`.
@@ -81,16 +98,26 @@ pub(crate) fn parse(commands: &'static [Command], given: &[String]) -> Result<Re
         return Ok(Request::Help(usage(command)));
     }
     let mut args = Args::default();
-    for arg in rest {
-        take(command, arg, &mut args)?;
+    let mut rest = rest.iter();
+    while let Some(arg) = rest.next() {
+        take(command, arg, &mut rest, &mut args)?;
     }
     Ok(Request::Run(command, args))
 }
 
-fn take(command: &'static Command, arg: &str, args: &mut Args) -> Result<(), String> {
+fn take<'a>(
+    command: &'static Command,
+    arg: &str,
+    rest: &mut impl Iterator<Item = &'a String>,
+    args: &mut Args,
+) -> Result<(), String> {
     if arg.starts_with('-') {
         let names: Vec<&str> = command.flags.iter().map(|flag| flag.name).collect();
-        return match command.flags.iter().find(|flag| flag.name == arg) {
+        return match command.flags.iter().find(|flag| flag.word() == arg) {
+            Some(flag) if flag.takes_number() => {
+                args.numbers.insert(flag.word(), number(arg, rest.next())?);
+                Ok(())
+            }
             Some(flag) => {
                 args.flags.insert(flag.name);
                 Ok(())
@@ -108,6 +135,17 @@ fn take(command: &'static Command, arg: &str, args: &mut Args) -> Result<(), Str
             command.name
         )),
         None => Err(unknown(command, "argument", arg, command.words)),
+    }
+}
+
+/// The number behind a switch; zero is never meant.
+fn number(flag: &str, given: Option<&String>) -> Result<u64, String> {
+    let given = given.map_or("", String::as_str);
+    match given.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err(format!(
+            "`{flag}` needs a number behind it, for example `{flag} 60`"
+        )),
     }
 }
 
@@ -214,7 +252,7 @@ mod tests {
         assert_eq!(
             mistake("biuld"),
             "there is no command `biuld`. Did you mean `build`? The commands are \
-             demo, build, test, tidy, bench, dist, setup"
+             demo, build, test, tidy, bench, fuzz, model, dist, setup"
         );
         assert!(!mistake("frobnicate").contains("Did you mean"));
     }
@@ -246,6 +284,21 @@ mod tests {
         assert_eq!(args.word(), Some("startup"));
         assert!(args.has("--quick"));
         assert!(!args.has("--release"));
+    }
+
+    #[test]
+    fn a_number_belongs_to_its_flag() {
+        let Ok(Request::Run(_, args)) = parse(COMMANDS, &words("fuzz prd --seconds 600")) else {
+            panic!("a valid command line");
+        };
+        assert_eq!(args.word(), Some("prd"));
+        assert_eq!(args.number("--seconds"), Some(600));
+        for line in ["fuzz --seconds", "fuzz --seconds x", "fuzz --seconds 0"] {
+            assert_eq!(
+                mistake(line),
+                "`--seconds` needs a number behind it, for example `--seconds 60`"
+            );
+        }
     }
 
     #[test]

@@ -1,10 +1,19 @@
 //! `cargo xtask`: the project's own commands. Each command is one file; this one only picks it.
 
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
+
 mod bench;
 mod build;
 mod cli;
 mod demo;
 mod dist;
+mod fuzz;
+mod model;
 mod process;
 mod scratch;
 mod setup;
@@ -15,6 +24,7 @@ mod tidy;
 mod verify;
 mod workspace;
 
+use std::fmt;
 use std::process::ExitCode;
 
 use cli::Command;
@@ -27,6 +37,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     test::COMMAND,
     tidy::COMMAND,
     bench::COMMAND,
+    fuzz::COMMAND,
+    model::COMMAND,
     dist::COMMAND,
     setup::COMMAND,
 ];
@@ -50,8 +62,22 @@ fn main() -> ExitCode {
     match Workspace::find().and_then(|workspace| (command.run)(&workspace, &args)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{} {error:#}", terminal::red("error:"));
+            if !error.is::<AlreadyReported>() {
+                eprintln!("{} {error:#}", terminal::red("error:"));
+            }
             ExitCode::FAILURE
         }
     }
 }
+
+/// A failure about which the command has said everything itself.
+#[derive(Debug)]
+pub(crate) struct AlreadyReported;
+
+impl fmt::Display for AlreadyReported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("see above")
+    }
+}
+
+impl std::error::Error for AlreadyReported {}

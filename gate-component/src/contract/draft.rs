@@ -10,8 +10,8 @@ use crate::vocabulary::Word as _;
 
 /// The longest check id and profile name, in bytes.
 pub(crate) const MAX_NAME: usize = 128;
-/// The longest completion token, in bytes.
-const MAX_TOKEN: usize = 200;
+/// The longest completion token, in bytes. With a nonce it must still fit into a promise report.
+const MAX_TOKEN: usize = 190;
 /// The most checks of one contract: the snapshot remembers something of each.
 const MAX_CHECKS: usize = 64;
 /// Thirty days: a duration in milliseconds always fits a `u32`.

@@ -180,7 +180,7 @@ pub struct Linted {
 pub fn check(text: &str, format: Option<TextFormat>) -> ContractReport {
     let source = Source::new(text, format.unwrap_or_else(|| recognise(text)));
     let result = source
-        .read()
+        .read_settings()
         .map_err(|problem| vec![problem])
         .and_then(|node| {
             decode(
@@ -212,7 +212,9 @@ pub fn check(text: &str, format: Option<TextFormat>) -> ContractReport {
 /// Read a contract that is to be used.
 pub fn parse(text: &str) -> Result<Contract, GateError> {
     let source = Source::new(text, recognise(text));
-    let node = source.read().map_err(|problem| invalid(vec![problem]))?;
+    let node = source
+        .read_settings()
+        .map_err(|problem| invalid(vec![problem]))?;
     from_node(source, &node, Path::Root)
 }
 

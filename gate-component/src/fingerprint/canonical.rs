@@ -6,6 +6,9 @@ use crate::digest::Digest;
 use crate::order::sort;
 use crate::tree::{Entry, Node, ReadError, Value, json, yaml};
 
+/// The longest YAML that is parsed: the parser needs about seventy times its size.
+const MAX_YAML: usize = 4 << 20;
+
 /// The digest of a JSON text; of its text when it can't be parsed, with a note.
 pub(super) fn json(content: &str) -> (String, Option<String>) {
     finish(content, "JSON", json::read(content).map(|node| vec![node]))
@@ -13,6 +16,13 @@ pub(super) fn json(content: &str) -> (String, Option<String>) {
 
 /// The digest of a YAML stream; of its text when it can't be parsed, with a note.
 pub(super) fn yaml(content: &str) -> (String, Option<String>) {
+    if content.len() > MAX_YAML {
+        let note = format!(
+            "{} bytes of YAML, more than {MAX_YAML}; compared as text",
+            content.len()
+        );
+        return (normal::digest(content), Some(note));
+    }
     finish(content, "YAML", yaml::read_all(content))
 }
 

@@ -42,9 +42,18 @@ pub struct Fingerprint {
     pub diagnosis: String,
 }
 
-/// Fingerprint an iteration by itself. `nonce` is a token that changes each iteration and therefore
-/// is left out of the agent's output.
-pub fn of(iteration: &Iteration<'_>, nonce: Option<&str>) -> Fingerprint {
+/// Fingerprint an iteration by itself.
+pub fn of(iteration: &Iteration<'_>) -> Fingerprint {
+    within(iteration, None, &|_| true)
+}
+
+/// Fingerprint an iteration of a loop. `nonce` is a token that changes each iteration and therefore is
+/// left out of the agent's output. Results for checks that are not `named` change nothing.
+pub(crate) fn within(
+    iteration: &Iteration<'_>,
+    nonce: Option<&str>,
+    named: &dyn Fn(&str) -> bool,
+) -> Fingerprint {
     let mut parts = artifact_parts(iteration);
     let state = (!parts.is_empty()).then(|| combine("state", &parts));
     parts.extend(iteration.tool_outputs.iter().map(|tool| FingerprintPart {
@@ -58,7 +67,7 @@ pub fn of(iteration: &Iteration<'_>, nonce: Option<&str>) -> Fingerprint {
         parts.push(output_part(&iteration.output, nonce));
     }
     let counted = !parts.is_empty();
-    parts.push(checks_part(iteration));
+    parts.push(checks_part(iteration, named));
     sort_parts(&mut parts);
     Fingerprint {
         digest: combine("fingerprint", &parts),
@@ -117,13 +126,15 @@ fn output_part(output: &str, nonce: Option<&str>) -> FingerprintPart {
 }
 
 /// The tuple of check results. Reasons are left out: they may hold volatile text.
-fn checks_part(iteration: &Iteration<'_>) -> FingerprintPart {
+fn checks_part(iteration: &Iteration<'_>, named: &dyn Fn(&str) -> bool) -> FingerprintPart {
     let mut results: Vec<(&str, Outcome)> = iteration
         .checks
         .iter()
         .map(|check| (check.id.as_ref(), check.outcome))
+        .filter(|(id, _)| named(id))
         .collect();
     sort(&mut results, Ord::cmp);
+    results.dedup();
     let mut digest = Digest::new("checks");
     digest.number(results.len());
     for (id, outcome) in results {

@@ -63,11 +63,11 @@ impl Sink {
     /// White space before a line end, and empty lines at the end of the text, do not count.
     fn end_line(&mut self) {
         if self.newlines == 0 {
-            let kept = self.buffer.trim_ascii_end();
-            // Line ends in the buffer belong to earlier lines.
-            let blank = self.buffer.get(kept.len()..).unwrap_or_default();
-            let last = memchr::memrchr(b'\n', blank).map_or(kept.len(), |at| kept.len() + at + 1);
-            self.buffer.truncate(last);
+            let kept = self.buffer.trim_ascii_end().len();
+            let blank = self.buffer.get(kept..).unwrap_or_default();
+            // Line ends in the buffer wait again: nothing but white space followed them.
+            self.newlines = memchr::memchr_iter(b'\n', blank).count();
+            self.buffer.truncate(kept);
         }
         self.newlines += 1;
     }
@@ -433,6 +433,8 @@ mod tests {
             ("\u{1b}[31mred\u{1b}[0m", "red"),
             ("progress 10%\rprogress 20%\r\n", "progress 10%progress 20%"),
             ("a  \nb\t\n\n\n", "a\nb"),
+            ("a\n \n", "a"),
+            ("a\n \n\u{1e}\n b", "a\n\n\n b"),
             ("a  \u{1b}[0m\n\n\nb \u{1b}]0;title\u{7}", "a\n\n\nb"),
             ("x \u{1b}]8;;link\u{1b}\\text", "x text"),
             ("id abcdef01-e89b-12d3-a456-426614174000", "id <uuid>"),

@@ -10,6 +10,8 @@ use std::borrow::Cow;
 use crate::error::Problem;
 use crate::vocabulary::vocabulary;
 
+/// A longer contract, request or policy is refused: a person writes them.
+pub const MAX_SETTINGS: usize = 1 << 20;
 /// Values nested deeper than this are refused, in every format.
 pub const MAX_DEPTH: u32 = 128;
 /// A text with more values than this is refused, so that memory stays bounded.
@@ -132,6 +134,24 @@ impl<'a> Source<'a> {
             message,
             help,
         }
+    }
+
+    /// Read a text that a person wrote, which is never long.
+    pub fn read_settings(&self) -> Result<Node<'a>, Problem> {
+        if self.text.len() > MAX_SETTINGS {
+            let message = format!(
+                "has {} bytes; at most {MAX_SETTINGS} are read",
+                self.text.len()
+            );
+            return Err(Problem {
+                path: String::new(),
+                line: 1,
+                column: 1,
+                message,
+                help: None,
+            });
+        }
+        self.read()
     }
 
     /// Read the text into a tree. A text that is not well-formed is one problem.

@@ -45,10 +45,21 @@ fn node(value: Spanned<DeValue<'_>>) -> Node<'_> {
                 Err(_) => Value::Number(Cow::Owned(integer.as_str().to_owned())),
             }
         }
-        DeValue::Float(float) => Value::Number(Cow::Owned(float.as_str().to_owned())),
+        DeValue::Float(float) => Value::Number(float_text(float.as_str())),
         DeValue::Datetime(datetime) => Value::String(Cow::Owned(datetime.to_string())),
         DeValue::Array(items) => Value::List(items.into_iter().map(node).collect()),
         DeValue::Table(inner) => table(inner),
     };
     Node { value, at }
+}
+
+/// A float in JSON's grammar, or as YAML writes what JSON can't.
+fn float_text<'a>(text: &str) -> Cow<'a, str> {
+    let unsigned = text.trim_start_matches('+');
+    match unsigned {
+        "inf" => Cow::Borrowed(".inf"),
+        "-inf" => Cow::Borrowed("-.inf"),
+        "nan" | "-nan" => Cow::Borrowed(".nan"),
+        number => Cow::Owned(number.to_owned()),
+    }
 }

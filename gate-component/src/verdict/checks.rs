@@ -53,18 +53,64 @@ pub(super) struct Assessments {
 struct Judged {
     assessment: CheckAssessment,
     reason: String,
-    outcome: Option<Outcome>,
+    /// None when there is no evidence of this state.
+    seen: Option<Seen>,
     state: String,
+}
+
+/// What a check was seen to do on one state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Seen {
+    passed: bool,
+    failed: bool,
+}
+
+impl Seen {
+    /// Unknown is no outcome that another could differ from.
+    fn of(outcomes: impl Iterator<Item = Outcome>) -> Self {
+        outcomes.fold(Self::default(), |seen, outcome| {
+            seen.and(match outcome {
+                Outcome::Pass => Self {
+                    passed: true,
+                    failed: false,
+                },
+                Outcome::Fail | Outcome::Error | Outcome::Timeout => Self {
+                    passed: false,
+                    failed: true,
+                },
+                Outcome::Flaky => Self {
+                    passed: true,
+                    failed: true,
+                },
+                Outcome::Unknown => Self::default(),
+            })
+        })
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            passed: self.passed || other.passed,
+            failed: self.failed || other.failed,
+        }
+    }
+
+    fn is_flaky(self) -> bool {
+        self.passed && self.failed
+    }
 }
 
 /// One result of a check, judged. Ordered from better to worse.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
+    /// Nothing hides tampering.
+    tampered: bool,
     code: Option<FailureCode>,
     flaky: bool,
     reason: String,
-    outcome: Outcome,
+    seen: Seen,
     retries: u32,
+    /// It is about another iteration or another state.
+    stale: bool,
 }
 
 /// Judge every check of the contract.
@@ -144,13 +190,21 @@ impl Judged {
 
     /// An iteration without evidence does not make the gate forget what it knew.
     fn remember(&self, old: Option<&CheckMemory>, failure: String, since: u32) -> CheckMemory {
-        let (outcome, state) = match (self.outcome, old) {
-            (None, Some(old)) => (old.outcome, old.state.clone()),
-            (outcome, _) => (outcome, self.state.clone()),
+        let (state, seen) = match (self.seen, old) {
+            (Some(seen), _) => (&self.state, seen),
+            (None, None) => (&self.state, Seen::default()),
+            (None, Some(old)) => (
+                &old.state,
+                Seen {
+                    passed: old.passed,
+                    failed: old.failed,
+                },
+            ),
         };
         CheckMemory {
-            outcome,
-            state,
+            state: state.clone(),
+            passed: seen.passed,
+            failed: seen.failed,
             failure,
             since,
         }
@@ -170,9 +224,11 @@ impl Evidence<'_> {
             .checks
             .iter()
             .filter(|result| result.id == check.id);
-        let worst = results
+        let findings: Vec<Finding> = results
             .map(|result| self.finding(check, before, result))
-            .max();
+            .collect();
+        let retries = findings.iter().map(|finding| finding.retries).sum();
+        let worst = findings.into_iter().max();
         let state = self
             .fingerprint
             .map_or_else(String::new, |state| short(state).to_owned());
@@ -188,21 +244,20 @@ impl Evidence<'_> {
                 let judged = Judged {
                     assessment: assessment(false, false, Some(FailureCode::MissingEvidence)),
                     reason: "the host reported no result for this check".to_owned(),
-                    outcome: None,
+                    seen: None,
                     state,
                 };
                 (judged, 0)
             }
             Some(finding) => {
                 // Evidence of another state says nothing about this one.
-                let known = finding.code != Some(FailureCode::StaleEvidence);
                 let judged = Judged {
                     assessment: assessment(finding.code.is_none(), finding.flaky, finding.code),
                     reason: finding.reason,
-                    outcome: Some(finding.outcome).filter(|_| known),
+                    seen: Some(finding.seen).filter(|_| !finding.stale),
                     state,
                 };
-                (judged, finding.retries)
+                (judged, retries)
             }
         }
     }
@@ -220,30 +275,41 @@ impl Evidence<'_> {
             .attempts
             .get(..allowed.min(result.attempts.len()))
             .unwrap_or_default();
-        let outcome = match result.outcome {
-            Outcome::Flaky => Outcome::Flaky,
-            outcome => counted.last().copied().unwrap_or(outcome),
+        // Attempts beyond the bound can't make a pass, and can't unmake a failure.
+        let outcome = match (counted.last().copied(), result.outcome) {
+            (Some(last), reported) if last != Outcome::Pass && reported != Outcome::Flaky => last,
+            (_, reported) => reported,
         };
-        let flaky =
-            outcome == Outcome::Flaky || differ(counted) || self.differs_from(before, outcome);
-        let code = self
-            .stale(result)
-            .or(result.code)
-            .or_else(|| code_for(check, outcome, flaky));
+        let tampered = result.code == Some(FailureCode::EvidenceTampered);
+        let stale = self.is_stale(result);
+        let seen = if stale {
+            Seen::default()
+        } else {
+            Seen::of(counted.iter().copied().chain([outcome])).and(self.seen_before(before))
+        };
+        let flaky = seen.is_flaky();
+        let code = match result.code {
+            Some(code) if tampered => Some(code),
+            _ if stale => Some(FailureCode::StaleEvidence),
+            Some(code) => Some(code),
+            None => code_for(check, outcome, flaky),
+        };
         let reason = match code {
             None => String::new(),
             Some(code) => self.reason(code, result, outcome, counted.len()),
         };
         Finding {
+            tampered,
             code,
             flaky,
             reason,
-            outcome,
+            seen,
             retries: u32::try_from(counted.len().saturating_sub(1)).unwrap_or(u32::MAX),
+            stale,
         }
     }
 
-    fn stale(&self, result: &CheckResult<'_>) -> Option<FailureCode> {
+    fn is_stale(&self, result: &CheckResult<'_>) -> bool {
         let other_iteration = result
             .iteration
             .is_some_and(|index| index != self.iteration.index);
@@ -251,18 +317,18 @@ impl Evidence<'_> {
             .fingerprint
             .as_deref()
             .is_some_and(|fingerprint| self.fingerprint != Some(fingerprint));
-        (other_iteration || other_state).then_some(FailureCode::StaleEvidence)
+        other_iteration || other_state
     }
 
-    /// Whether the last iteration found the opposite on the same state.
-    fn differs_from(&self, before: Option<&CheckMemory>, outcome: Outcome) -> bool {
-        let Some((before, fingerprint)) = before.zip(self.fingerprint) else {
-            return false;
-        };
-        before.state == short(fingerprint)
-            && before
-                .outcome
-                .is_some_and(|earlier| differ(&[earlier, outcome]))
+    /// What is remembered of the same state.
+    fn seen_before(&self, before: Option<&CheckMemory>) -> Seen {
+        match before.zip(self.fingerprint) {
+            Some((before, fingerprint)) if before.state == short(fingerprint) => Seen {
+                passed: before.passed,
+                failed: before.failed,
+            },
+            _ => Seen::default(),
+        }
     }
 
     fn reason(
@@ -296,15 +362,6 @@ impl Evidence<'_> {
         }
         default_reason(code, outcome).to_owned()
     }
-}
-
-/// Whether a check both passed and did not. Unknown is no outcome to differ from.
-fn differ(outcomes: &[Outcome]) -> bool {
-    let passed = outcomes.contains(&Outcome::Pass);
-    let failed = outcomes
-        .iter()
-        .any(|outcome| matches!(outcome, Outcome::Fail | Outcome::Error | Outcome::Timeout));
-    passed && failed
 }
 
 fn code_for(check: &Check, outcome: Outcome, flaky: bool) -> Option<FailureCode> {

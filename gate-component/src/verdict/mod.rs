@@ -282,7 +282,13 @@ impl Judge {
             .filter(|token| token.nonce)
             .and(token.as_deref());
         let promise = promise::parse(&iteration.output, contract.promise_rules);
-        let mut fingerprint = fingerprint::of(iteration, nonce);
+        let named = |id: &str| {
+            contract
+                .completion_checks
+                .iter()
+                .any(|check| check.id == id)
+        };
+        let mut fingerprint = fingerprint::within(iteration, nonce, &named);
         let assessed = checks::assess(contract, &state, iteration, fingerprint.state.as_deref());
 
         add_usage(&mut state, iteration, &assessed);
@@ -314,28 +320,21 @@ impl Judge {
         }
         // The feedback names the next iteration's token, which depends on the state's seal.
         let snapshot = state.write();
+        let decision = ruling.decision();
+        let outcome = Outcome {
+            iteration,
+            promise: &promise,
+            failures: &failures,
+            assessments: &assessments,
+        };
         let next_token = self.token(Some(&state), iteration.index.saturating_add(1));
         let needs = if completed {
             Vec::new()
         } else {
-            needs::of(
-                contract,
-                iteration,
-                &assessments.checks,
-                &failures,
-                &promise,
-                next_token.as_deref(),
-            )
+            self.needs(&outcome, next_token.as_deref())
         };
-        let decision = ruling.decision();
         let feedback = match (decision, enforced) {
-            (Decision::Continue, true) => feedback::text(&feedback::Round {
-                contract,
-                iteration,
-                failures: &failures,
-                unchanged: &assessments.unchanged,
-                token: next_token.as_deref(),
-            }),
+            (Decision::Continue, true) => self.feedback(&outcome, next_token.as_deref()),
             _ => String::new(),
         };
         let shadow = ShadowVerdict {
@@ -372,6 +371,35 @@ impl Judge {
         };
         (verdict, state)
     }
+
+    fn needs(&self, outcome: &Outcome<'_>, token: Option<&str>) -> Vec<Need> {
+        needs::of(
+            &self.contract,
+            outcome.iteration,
+            &outcome.assessments.checks,
+            outcome.failures,
+            outcome.promise,
+            token,
+        )
+    }
+
+    fn feedback(&self, outcome: &Outcome<'_>, token: Option<&str>) -> String {
+        feedback::text(&feedback::Round {
+            contract: &self.contract,
+            iteration: outcome.iteration,
+            failures: outcome.failures,
+            unchanged: &outcome.assessments.unchanged,
+            token,
+        })
+    }
+}
+
+/// What came out of an iteration, for those who have to be told.
+struct Outcome<'a> {
+    iteration: &'a Iteration<'a>,
+    promise: &'a PromiseReport,
+    failures: &'a [Failure],
+    assessments: &'a checks::Assessments,
 }
 
 /// The error for a loop that began with another contract.

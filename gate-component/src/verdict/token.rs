@@ -3,10 +3,14 @@
 use super::Failure;
 use crate::contract::Contract;
 use crate::digest::Digest;
+use crate::feedback::clean;
 use crate::iteration::{Action, FailureCode, Iteration};
 use crate::promise::PromiseReport;
 use crate::signal::Signal;
 use crate::tree::decode::shorten;
+
+/// Bytes of a promise that are quoted in a reason.
+const MAX_QUOTE: usize = 200;
 
 /// The promise text that an iteration must end with. A nonce depends on the whole history, so that an
 /// echo of an earlier turn can never complete.
@@ -71,7 +75,10 @@ fn against_token(promise: &PromiseReport, token: &str) -> Option<(FailureCode, S
             Some(Signal::Blocked | Signal::Error) => None,
             _ => Some((
                 FailureCode::TokenMismatch,
-                format!("the promise is `{}`, `{token}` is expected", shorten(text)),
+                format!(
+                    "the promise is `{}`, `{token}` is expected",
+                    clean(&shorten(text), MAX_QUOTE)
+                ),
             )),
         },
         None if promise.misplaced.iter().any(|text| text == token) => Some((

@@ -56,6 +56,9 @@ pub(crate) enum Command {
     /// Show the version of the command and of the gate it carries
     #[command(after_help = "Example:\n  ralph-gate version --json")]
     Version,
+    /// Write the gate component itself to standard output, for another engine
+    #[command(after_help = "Example:\n  ralph-gate component > ralph-gate.wasm")]
+    Component,
     /// Print a script that completes arguments in a shell
     #[command(
         after_help = "Example:\n  ralph-gate completions bash > ~/.local/share/bash-completion/completions/ralph-gate"

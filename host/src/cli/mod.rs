@@ -2,6 +2,7 @@
 
 mod answer;
 mod args;
+mod component;
 mod contract;
 mod error;
 mod evaluate;
@@ -80,6 +81,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Fingerprint(args) => fingerprint::run(&args, terminal),
         Command::Signal(args) => signal::run(&args, terminal),
         Command::Version => version::run(terminal),
+        Command::Component => component::run(),
         Command::Completions { shell } => completions(shell),
     }
 }

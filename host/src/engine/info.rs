@@ -17,11 +17,15 @@ pub struct GateInfo {
     pub loaded: &'static str,
 }
 
+const COMPONENT_SIZE: usize = include_bytes!(concat!(env!("OUT_DIR"), "/gate.wasm")).len();
+
+/// The component itself, for a host that wants to run the same gate in another engine.
+pub static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/gate.wasm"));
+
 /// The gate that this library carries.
 pub const GATE: GateInfo = GateInfo {
     digest: env!("RALPH_GATE_DIGEST"),
-    // Only the length: the component itself does not get into the program.
-    size: include_bytes!(concat!(env!("OUT_DIR"), "/gate.wasm")).len(),
+    size: COMPONENT_SIZE,
     wit: "ralph:gate@0.1.0",
     engine: concat!("wasmtime ", env!("RALPH_GATE_WASMTIME")),
     target: env!("RALPH_GATE_TARGET"),

@@ -24,7 +24,7 @@ mod types;
 
 pub use error::{CallError, EngineError};
 pub use gate::GateEngine;
-pub use info::{GATE, GateInfo};
+pub use info::{COMPONENT, GATE, GateInfo};
 pub use limits::GateLimits;
 pub use session::Session;
 pub use types::*;

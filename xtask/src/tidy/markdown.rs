@@ -114,13 +114,13 @@ fn headings(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Every `cargo xtask X` in the README's shell blocks exists.
+/// Every `cargo xtask X` in the README exists, in shell blocks and between backticks.
 pub(super) fn xtask_commands(root: &Path) -> Vec<Violation> {
     let exists = |name: &str| COMMANDS.iter().any(|command| command.name == name);
     missing_commands(root, "cargo xtask", exists)
 }
 
-/// Every `ralph-gate X` in the README's shell blocks exists: the command that was built last is asked.
+/// Every `ralph-gate X` in the README exists: the command that was built last is asked.
 pub(super) fn gate_commands(root: &Path) -> Vec<Violation> {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let binary = root.join(target).join("debug/ralph-gate");
@@ -138,7 +138,7 @@ fn missing_commands(root: &Path, program: &str, exists: impl Fn(&str) -> bool) -
     // Whether the file exists at all is another check.
     let text = read(root, README).unwrap_or_default();
     let mut violations = Vec::new();
-    for (line, command) in shell_lines(&text) {
+    for (line, command) in shell_lines(&text).into_iter().chain(inline_code(&text)) {
         for name in words_after(command, program).filter(|name| !exists(name)) {
             let message = format!("there is no command `{program} {name}`");
             violations.push(Violation::new(README, line, message));
@@ -163,6 +163,19 @@ fn shell_lines(text: &str) -> Vec<(usize, &str)> {
         }
     }
     lines
+}
+
+/// What stands between backticks in prose, with its line.
+fn inline_code(text: &str) -> Vec<(usize, &str)> {
+    let lines = prose(text).into_iter();
+    lines
+        .flat_map(|(line, text)| {
+            text.split('`')
+                .skip(1)
+                .step_by(2)
+                .map(move |code| (line, code))
+        })
+        .collect()
 }
 
 /// The word after each occurrence of the program, when it is a command and no flag.
@@ -209,13 +222,17 @@ mod tests {
     #[test]
     fn a_command_is_missing_only_when_its_program_does_not_know_it() {
         let folder = tempfile::tempdir().unwrap();
-        let text = "```sh\nagent | ralph-gate promise\nralph-gate --help\nralph-gate judge x\n```";
+        let text = "```sh\nagent | ralph-gate promise\nralph-gate --help\nralph-gate judge x\n```\n\
+                    `ralph-gate promise` and `ralph-gate guess [FILE]`";
         std::fs::write(folder.path().join(README), text).unwrap();
         let missing = missing_commands(folder.path(), "ralph-gate", |name| name == "promise");
         let messages: Vec<String> = missing.iter().map(ToString::to_string).collect();
         assert_eq!(
             messages,
-            ["tidy: README.md:4: there is no command `ralph-gate judge`"]
+            [
+                "tidy: README.md:4: there is no command `ralph-gate judge`",
+                "tidy: README.md:6: there is no command `ralph-gate guess`"
+            ]
         );
     }
 

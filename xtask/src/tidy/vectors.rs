@@ -14,41 +14,49 @@ const OPT_OUTS: &[&str] = &[
     "skip", "skip_on", "only", "only_on", "ignore", "disabled", "hosts",
 ];
 
-/// Parts of a file name that would be such a list.
+/// What a list of vectors that some host leaves out would be called.
 const LISTS: &[&str] = &[
-    "exception",
+    "allowlist",
+    "denylist",
+    "exceptions",
     "exclude",
-    "skip",
+    "excluded",
+    "expected-failures",
     "ignore",
-    "known-fail",
-    "known_fail",
+    "ignored",
+    "known-failures",
+    "skip",
+    "skiplist",
+    "skipped",
     "xfail",
 ];
 
-/// Every file under `tests/vectors`.
+/// Every file under `tests/vectors`, and no list beside them that takes one out.
 pub(super) fn check(root: &Path) -> Vec<Violation> {
     let mut violations = Vec::new();
-    let files = sources::below(root, VECTORS, &[""]);
-    if files.is_empty() {
-        return vec![Violation::new(VECTORS, 0, "there are no vectors")];
-    }
-    for path in files {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .to_lowercase();
-        if let Some(word) = LISTS.iter().find(|word| name.contains(**word)) {
-            let message = format!(
-                "looks like a list of exceptions (`{word}`); every vector runs on every host"
-            );
+    for path in sources::below(root, "tests", &[""]) {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let stem = stem.to_lowercase().replace('_', "-");
+        let is_vector = path.starts_with(VECTORS);
+        if !is_vector && LISTS.contains(&stem.as_str()) {
+            let message = "looks like a list of exceptions; every vector runs on every host";
             violations.push(Violation::new(&path, 0, message));
         }
+    }
+    let files = sources::below(root, VECTORS, &[""]);
+    if files.is_empty() {
+        violations.push(Violation::new(VECTORS, 0, "there are no vectors"));
+    }
+    for path in files {
         if path
             .extension()
             .is_some_and(|extension| extension == "json")
         {
             check_file(root, &path, &mut violations);
+        } else if path.file_name().is_none_or(|name| name != "README.md") {
+            let message =
+                "is no vector; nothing else belongs here, least of all a list of exceptions";
+            violations.push(Violation::new(&path, 0, message));
         }
     }
     violations
@@ -80,10 +88,13 @@ fn check_file(root: &Path, path: &Path, violations: &mut Vec<Violation>) {
             "has no `rule` that says in one sentence what it proves",
         ));
     }
-    for key in OPT_OUTS.iter().filter(|key| vector.get(**key).is_some()) {
-        let message = format!(
-            "`{key}` would let a host leave this vector out; every vector runs on every host"
-        );
-        violations.push(Violation::new(path, 0, message));
+    let calls = vector.get("calls").and_then(Value::as_array);
+    for part in std::iter::once(&vector).chain(calls.into_iter().flatten()) {
+        for key in OPT_OUTS.iter().filter(|key| part.get(**key).is_some()) {
+            let message = format!(
+                "`{key}` would let a host leave this vector out; every vector runs on every host"
+            );
+            violations.push(Violation::new(path, 0, message));
+        }
     }
 }

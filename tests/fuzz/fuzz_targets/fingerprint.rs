@@ -1,0 +1,4 @@
+//! Fuzzes fingerprints.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| ralph_gate_fuzz::invariants::fingerprint::check(input));

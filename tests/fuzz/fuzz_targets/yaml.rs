@@ -1,0 +1,4 @@
+//! Fuzzes the YAML reader.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| ralph_gate_fuzz::invariants::tree::check_yaml(input));

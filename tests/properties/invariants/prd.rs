@@ -1,0 +1,139 @@
+//! Rules about `prd.json`: an update changes its line and leaves every other byte.
+
+use ralph_gate_component::prd::{Prd, PrdItem, PrdShape, PrdUpdate, read, update};
+use serde_json::Value as Json;
+
+use super::spans::{fields, items, skip_space};
+
+/// Lines of one checklist that are changed, so that a long one does not take quadratic time.
+const CHANGED: usize = 6;
+
+/// Checks a text as a checklist.
+pub fn check(input: &[u8]) {
+    let text = super::text(input);
+    let Ok(prd) = read(&text) else {
+        let error = update(&text, &[]).expect_err("what can't be read can't be changed");
+        assert!(!error.message.is_empty());
+        return;
+    };
+    counts(&prd);
+    assert_eq!(update(&text, &[]).unwrap(), *text, "no update, no change");
+    for (index, item) in prd.items.iter().enumerate().take(CHANGED) {
+        for evidence in [None, Some("\"14\" passed\n→ ok".to_owned())] {
+            let change = PrdUpdate {
+                id: item.id.clone(),
+                passes: !item.passes,
+                evidence,
+            };
+            one_update(&text, &prd, index, &change);
+        }
+    }
+    all_at_once(&text, &prd);
+    let stranger = PrdUpdate {
+        id: prd
+            .items
+            .iter()
+            .map(|item| item.id.as_str())
+            .collect::<String>()
+            + "?",
+        passes: true,
+        evidence: None,
+    };
+    assert!(update(&text, &[stranger]).is_err());
+}
+
+fn counts(prd: &Prd) {
+    let passed = prd.items.iter().filter(|item| item.passes).count();
+    assert_eq!(usize::try_from(prd.passed).unwrap(), passed);
+    assert_eq!(usize::try_from(prd.total).unwrap(), prd.items.len());
+    let mut ids: Vec<&str> = prd.items.iter().map(|item| item.id.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), prd.items.len(), "an id appears twice");
+}
+
+fn one_update(text: &str, before: &Prd, index: usize, change: &PrdUpdate) {
+    let changed = update(text, std::slice::from_ref(change)).expect("a known id can be changed");
+    let mut expected = before.clone();
+    let item = expected.items.get_mut(index).unwrap();
+    item.passes = change.passes;
+    let passed = expected.items.iter().filter(|item| item.passes).count();
+    expected.passed = u32::try_from(passed).unwrap();
+    assert_eq!(read(&changed).unwrap(), expected, "{changed}");
+    assert_eq!(
+        update(&changed, std::slice::from_ref(change)).unwrap(),
+        changed,
+        "twice is once"
+    );
+    untouched(text, &changed, before.shape, index, change);
+}
+
+/// Everything before and behind the line is there byte for byte, and so are the line's other fields.
+fn untouched(text: &str, changed: &str, shape: PrdShape, index: usize, change: &PrdUpdate) {
+    let (old, new) = (line(text, shape, index), line(changed, shape, index));
+    assert_eq!(text.get(..old.start), changed.get(..new.start));
+    assert_eq!(text.get(old.end..), changed.get(new.end..));
+    let foreign = |text: &str, start: usize| -> Vec<(String, String)> {
+        fields(text, start)
+            .into_iter()
+            .map(|field| {
+                (
+                    text.get(field.key).unwrap().to_owned(),
+                    text.get(field.value).unwrap().to_owned(),
+                )
+            })
+            .filter(|(key, _)| !matches!(name(key).as_str(), "passes" | "evidence"))
+            .collect()
+    };
+    let object: Json = serde_json::from_str(changed.get(new.clone()).unwrap()).unwrap();
+    assert_eq!(object.get("passes"), Some(&Json::Bool(change.passes)));
+    if let Some(evidence) = &change.evidence {
+        assert_eq!(object.get("evidence"), Some(&Json::from(evidence.as_str())));
+    }
+    if text.as_bytes().get(old.start) == Some(&b'{') {
+        assert_eq!(foreign(text, old.start), foreign(changed, new.start));
+    } else {
+        let title = text.get(old).unwrap();
+        let id_and_title = [("\"id\"", title), ("\"title\"", title)]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()));
+        assert_eq!(foreign(changed, new.start), id_and_title);
+    }
+}
+
+/// The bytes of one line of the checklist.
+fn line(text: &str, shape: PrdShape, index: usize) -> std::ops::Range<usize> {
+    let list = match shape {
+        PrdShape::UserStories => "userStories",
+        PrdShape::Items => "items",
+    };
+    let mark = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let list = fields(text, skip_space(text, mark))
+        .into_iter()
+        .find(|field| name(text.get(field.key.clone()).unwrap()) == list)
+        .expect("the list was read");
+    items(text, list.value.start).swap_remove(index)
+}
+
+/// A key without its quotes and escapes.
+fn name(key: &str) -> String {
+    serde_json::from_str(key).expect("a key is a string")
+}
+
+/// Changing every line in one update is the same as one after the other.
+fn all_at_once(text: &str, prd: &Prd) {
+    let flip = |item: &PrdItem| PrdUpdate {
+        id: item.id.clone(),
+        passes: !item.passes,
+        evidence: Some(item.title.clone()),
+    };
+    let updates: Vec<PrdUpdate> = prd.items.iter().take(CHANGED).map(flip).collect();
+    let together = update(text, &updates).unwrap();
+    let one_by_one = updates.iter().fold(text.to_owned(), |text, change| {
+        update(&text, std::slice::from_ref(change)).unwrap()
+    });
+    assert_eq!(together, one_by_one);
+    if let Some(first) = updates.first() {
+        let twice = [first.clone(), first.clone()];
+        assert!(update(text, &twice).is_err(), "an id twice is ambiguous");
+    }
+}
