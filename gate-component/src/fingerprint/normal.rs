@@ -11,97 +11,108 @@ const BLOCK: usize = 16 * 1024;
 
 /// The digest of a text's normal form.
 pub(super) fn digest(text: &str) -> String {
-    let mut sink = Sink {
-        digest: Digest::new("text"),
-        buffer: Vec::with_capacity((2 * BLOCK).min(text.len() + 64)),
-        newlines: 0,
-    };
+    let mut sink = Sink::new(text.len());
     write(text.as_bytes(), &mut sink);
     sink.finish()
 }
 
+/// Collects the normal form and digests it in whole blocks.
 struct Sink {
     digest: Digest,
     buffer: Vec<u8>,
-    /// Line ends that are written once something follows them.
-    newlines: usize,
+    /// White space at the end of the buffer. It waits, because nothing may follow it.
+    blank: usize,
+    /// The part of it that is on the last line.
+    blank_on_line: usize,
 }
 
 impl Sink {
+    fn new(size: usize) -> Self {
+        Self {
+            digest: Digest::new("text"),
+            buffer: Vec::with_capacity((2 * BLOCK).min(size + 64)),
+            blank: 0,
+            blank_on_line: 0,
+        }
+    }
+
     fn push(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() {
-            return;
-        }
-        if self.newlines > 0 {
-            self.push_newlines();
-        }
+        // Invariant: only the end of `bytes` is looked at, so that many small pieces stay linear.
+        let blank = bytes.len() - bytes.trim_ascii_end().len();
+        let tail = bytes.get(bytes.len() - blank..).unwrap_or_default();
+        let on_line = tail.iter().rev().take_while(|byte| **byte != b'\n').count();
+        let is_blank = blank == bytes.len();
+        self.blank = blank + if is_blank { self.blank } else { 0 };
+        self.blank_on_line = on_line
+            + if on_line == bytes.len() {
+                self.blank_on_line
+            } else {
+                0
+            };
         self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= BLOCK {
+        if self.buffer.len() - self.blank >= BLOCK {
             self.flush();
         }
     }
 
-    fn push_newlines(&mut self) {
-        while self.newlines > 0 {
-            let count = self.newlines.min(BLOCK);
-            self.buffer.resize(self.buffer.len() + count, b'\n');
-            self.newlines -= count;
-            self.flush();
-        }
-    }
-
-    /// Digest whole blocks. White space at the end waits, because it may turn out to end a line.
     fn flush(&mut self) {
-        let blocks = self.buffer.trim_ascii_end().len() / BLOCK * BLOCK;
-        if blocks > 0 {
-            self.digest
-                .stream(self.buffer.get(..blocks).unwrap_or_default());
-            self.buffer.drain(..blocks);
-        }
+        let blocks = (self.buffer.len() - self.blank) / BLOCK * BLOCK;
+        self.digest
+            .stream(self.buffer.get(..blocks).unwrap_or_default());
+        self.buffer.drain(..blocks);
     }
 
-    /// White space before a line end, and empty lines at the end of the text, do not count.
-    fn end_line(&mut self) {
-        if self.newlines == 0 {
-            let kept = self.buffer.trim_ascii_end().len();
-            let blank = self.buffer.get(kept..).unwrap_or_default();
-            // Line ends in the buffer wait again: nothing but white space followed them.
-            self.newlines = memchr::memchr_iter(b'\n', blank).count();
-            self.buffer.truncate(kept);
-        }
-        self.newlines += 1;
+    /// White space before a line end does not count.
+    fn trim_line(&mut self) {
+        self.buffer.truncate(self.buffer.len() - self.blank_on_line);
+        self.blank -= self.blank_on_line;
+        self.blank_on_line = 0;
+    }
+
+    /// White space at the end of the text does not count.
+    fn trim(&mut self) {
+        self.buffer.truncate(self.buffer.len() - self.blank);
+        (self.blank, self.blank_on_line) = (0, 0);
     }
 
     fn finish(mut self) -> String {
-        self.end_line();
+        self.trim();
         self.digest.stream(&self.buffer);
         self.digest.hex()
     }
 }
 
-/// Write a text's normal form in one pass.
+/// Write a text's normal form in one pass. What stays as it is goes into the sink in long pieces.
 fn write(text: &[u8], sink: &mut Sink) {
     // Everything before `done` is written.
     let mut done = 0;
     let mut at = 0;
     while let Some(found) = text.get(at..).and_then(next_candidate) {
         at += found;
-        if text.get(at) == Some(&b'\n') {
-            sink.push(text.get(done..at).unwrap_or_default());
-            sink.end_line();
-            at += 1;
-            done = at;
-            continue;
-        }
-        match volatile(text, at) {
-            // A run may begin before the byte that gave it away.
-            Some(run) if run.start >= done => {
-                sink.push(text.get(done..run.start).unwrap_or_default());
-                sink.push(run.mask);
-                at = run.start + run.length;
-                done = at;
+        match text.get(at) {
+            Some(b'\n') => {
+                let before = at.checked_sub(1).filter(|before| *before >= done);
+                let clean = before
+                    .and_then(|before| text.get(before))
+                    .is_some_and(|byte| *byte > b' ');
+                if !clean {
+                    sink.push(text.get(done..at).unwrap_or_default());
+                    sink.trim_line();
+                    done = at;
+                }
+                at += 1;
             }
-            _ => at = after_word(text, at),
+            Some(b'.' | b'\t') => at += 1,
+            _ => match volatile(text, at) {
+                // A run may begin before the byte that gave it away.
+                Some(run) if run.start >= done => {
+                    sink.push(text.get(done..run.start).unwrap_or_default());
+                    sink.push(run.mask);
+                    at = run.start + run.length;
+                    done = at;
+                }
+                _ => at = after_word(text, at),
+            },
         }
     }
     sink.push(text.get(done..).unwrap_or_default());
@@ -164,7 +175,6 @@ fn volatile(text: &[u8], at: usize) -> Option<Run> {
     let before = at.checked_sub(1).and_then(|index| text.get(index)).copied();
     let in_word = before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let run = match rest.first()? {
-        b'\t' => return None,
         0x1b => (escape(rest), &b""[..]),
         0..=0x1f => (1, &b""[..]),
         b'/' => temporary_path(rest, before)?,
@@ -261,6 +271,14 @@ fn address(rest: &[u8]) -> Option<Masked> {
 /// A date, a time, a duration or a process id.
 fn number(text: &[u8], at: usize) -> Option<Masked> {
     let rest = text.get(at..)?;
+    // Most numbers are followed by nothing that makes them a date, a time or a duration.
+    let next = rest.get(digits(rest)).copied().unwrap_or(b'\n');
+    if matches!(
+        next,
+        b',' | b')' | b';' | b']' | b'%' | b'\n' | b'"' | b'\'' | b'`'
+    ) {
+        return process_id(text, at);
+    }
     // `file.rs:12:30` is a place, not a time.
     let after_colon = at.checked_sub(1).and_then(|index| text.get(index)) == Some(&b':');
     date_time(rest)
@@ -404,13 +422,9 @@ mod tests {
     use super::*;
 
     fn normal(text: &str) -> String {
-        let mut sink = Sink {
-            digest: Digest::new("text"),
-            buffer: Vec::new(),
-            newlines: 0,
-        };
+        let mut sink = Sink::new(0);
         write(text.as_bytes(), &mut sink);
-        sink.end_line();
+        sink.trim();
         String::from_utf8(sink.buffer).unwrap()
     }
 
@@ -442,6 +456,28 @@ mod tests {
         ] {
             assert_eq!(normal(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn white_space_at_the_end_of_a_line_never_matters_however_it_got_there() {
+        for text in [
+            "a\n\n b",
+            "a  \n\t\n b",
+            "a \u{7} \n \u{1b}[0m \n b  ",
+            "a\r\n\r\n b\r\n \r\n",
+        ] {
+            assert_eq!(normal(text), "a\n\n b", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_has_the_normal_form_of_its_parts() {
+        let line = "ran 12 tests in 1.5s  \n";
+        let long = line.repeat(3000);
+        let mut plain = "ran 12 tests in <duration>\n".repeat(3000);
+        assert_eq!(digest(&long), digest(&plain));
+        plain.push('x');
+        assert_ne!(digest(&long), digest(&plain));
     }
 
     #[test]

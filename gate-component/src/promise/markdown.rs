@@ -204,6 +204,10 @@ impl Runs {
 }
 
 fn classify(line: &[u8]) -> Line {
+    // Most lines begin with a letter.
+    if line.first().is_some_and(u8::is_ascii_alphabetic) {
+        return Line::Text;
+    }
     let (indent, content) = strip_containers(line);
     match content.first() {
         None => Line::Blank,
