@@ -37,22 +37,67 @@ impl Sink {
     }
 
     fn push(&mut self, bytes: &[u8]) {
-        // Invariant: only the end of `bytes` is looked at, so that many small pieces stay linear.
+        if bytes.len() >= 2 * BLOCK {
+            return self.push_long(bytes);
+        }
+        self.observe(bytes);
+        self.append(bytes);
+    }
+
+    /// Keep count of the white space at the end. Only the end of `bytes` is looked at, so that many small
+    /// pieces stay linear.
+    fn observe(&mut self, bytes: &[u8]) {
+        if bytes.last().is_some_and(|byte| *byte > b' ') {
+            (self.blank, self.blank_on_line) = (0, 0);
+            return;
+        }
         let blank = bytes.len() - bytes.trim_ascii_end().len();
-        let tail = bytes.get(bytes.len() - blank..).unwrap_or_default();
-        let on_line = tail.iter().rev().take_while(|byte| **byte != b'\n').count();
-        let is_blank = blank == bytes.len();
-        self.blank = blank + if is_blank { self.blank } else { 0 };
-        self.blank_on_line = on_line
-            + if on_line == bytes.len() {
-                self.blank_on_line
+        let on_line = bytes
+            .iter()
+            .rev()
+            .take(blank)
+            .take_while(|byte| **byte != b'\n')
+            .count();
+        let add = |count: usize, before: usize| {
+            if count == bytes.len() {
+                count + before
             } else {
-                0
-            };
-        self.buffer.extend_from_slice(bytes);
+                count
+            }
+        };
+        self.blank_on_line = add(on_line, self.blank_on_line);
+        self.blank = add(blank, self.blank);
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        // Copying memory is a call out of WebAssembly, which is not worth it for a few bytes.
+        if bytes.len() <= 16 {
+            self.buffer.extend(bytes.iter().copied());
+        } else {
+            self.buffer.extend_from_slice(bytes);
+        }
         if self.buffer.len() - self.blank >= BLOCK {
             self.flush();
         }
+    }
+
+    /// A long piece is digested where it is, but for its ends.
+    fn push_long(&mut self, bytes: &[u8]) {
+        let content = bytes.trim_ascii_end().len();
+        let head = (BLOCK - self.buffer.len() % BLOCK) % BLOCK;
+        let blocks = content.saturating_sub(head) / BLOCK * BLOCK;
+        if blocks == 0 {
+            self.observe(bytes);
+            return self.append(bytes);
+        }
+        self.buffer
+            .extend_from_slice(bytes.get(..head).unwrap_or_default());
+        self.digest.stream(&self.buffer);
+        self.buffer.clear();
+        self.digest
+            .stream(bytes.get(head..head + blocks).unwrap_or_default());
+        self.observe(bytes);
+        self.append(bytes.get(head + blocks..).unwrap_or_default());
     }
 
     fn flush(&mut self) {
@@ -84,38 +129,82 @@ impl Sink {
 
 /// Write a text's normal form in one pass. What stays as it is goes into the sink in long pieces.
 fn write(text: &[u8], sink: &mut Sink) {
-    // Everything before `done` is written.
-    let mut done = 0;
-    let mut at = 0;
-    while let Some(found) = text.get(at..).and_then(next_candidate) {
-        at += found;
-        match text.get(at) {
-            Some(b'\n') => {
-                let before = at.checked_sub(1).filter(|before| *before >= done);
-                let clean = before
-                    .and_then(|before| text.get(before))
-                    .is_some_and(|byte| *byte > b' ');
-                if !clean {
-                    sink.push(text.get(done..at).unwrap_or_default());
-                    sink.trim_line();
-                    done = at;
-                }
-                at += 1;
-            }
-            Some(b'.' | b'\t') => at += 1,
-            _ => match volatile(text, at) {
+    let mut writer = Writer {
+        text,
+        sink,
+        done: 0,
+        next: 0,
+    };
+    let (words, rest) = text.as_chunks::<8>();
+    let mut start = 0;
+    // Before the first byte there is nothing, which is as good as white space.
+    let mut after_blank = true;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        let mut marks = candidates(word, after_blank);
+        after_blank = word >> 56 <= u64::from(b' ');
+        while marks != 0 {
+            writer.candidate(start + marks.trailing_zeros() as usize / 8);
+            marks &= marks - 1;
+        }
+        start += 8;
+    }
+    for (index, byte) in rest.iter().enumerate() {
+        if is_candidate(*byte, after_blank) {
+            writer.candidate(start + index);
+        }
+        after_blank = *byte <= b' ';
+    }
+    let done = writer.done;
+    sink.push(text.get(done..).unwrap_or_default());
+}
+
+struct Writer<'a> {
+    text: &'a [u8],
+    sink: &'a mut Sink,
+    /// Everything before is written.
+    done: usize,
+    /// Candidates before are part of something already looked at.
+    next: usize,
+}
+
+impl Writer<'_> {
+    fn candidate(&mut self, at: usize) {
+        if at < self.next {
+            return;
+        }
+        match self.text.get(at) {
+            Some(b'\n') => self.line_end(at),
+            Some(b'\t') => {}
+            _ => match volatile(self.text, at) {
                 // A run may begin before the byte that gave it away.
-                Some(run) if run.start >= done => {
-                    sink.push(text.get(done..run.start).unwrap_or_default());
-                    sink.push(run.mask);
-                    at = run.start + run.length;
-                    done = at;
-                }
-                _ => at = after_word(text, at),
+                Some(run) if run.start >= self.done => self.mask(&run),
+                _ => self.next = after_word(self.text, at),
             },
         }
     }
-    sink.push(text.get(done..).unwrap_or_default());
+
+    fn mask(&mut self, run: &Run) {
+        self.write_to(run.start);
+        self.sink.push(run.mask);
+        self.done = run.start + run.length;
+        self.next = self.done;
+        // White space may have stood before what is left out.
+        if self.text.get(self.done) == Some(&b'\n') {
+            self.sink.trim_line();
+        }
+    }
+
+    fn line_end(&mut self, at: usize) {
+        self.write_to(at);
+        self.sink.trim_line();
+    }
+
+    fn write_to(&mut self, end: usize) {
+        self.sink
+            .push(self.text.get(self.done..end).unwrap_or_default());
+        self.done = end;
+    }
 }
 
 /// A run of bytes that changes from run to run, and what stands for it.
@@ -135,29 +224,27 @@ impl Run {
     }
 }
 
-/// Where something volatile might be: a control character, or `-`, `.`, `/` and the digits, which are
-/// neighbours in ASCII.
-fn is_candidate(byte: u8) -> bool {
-    byte < 0x20 || byte.wrapping_sub(b'-') <= b'9' - b'-'
+/// Where something volatile might be: a control character, `/` or a digit. A line end is only of interest
+/// after white space.
+fn is_candidate(byte: u8, after_blank: bool) -> bool {
+    match byte {
+        b'\n' => after_blank,
+        _ => byte < 0x20 || byte.wrapping_sub(b'/') <= b'9' - b'/',
+    }
 }
 
-/// The next candidate. Whole groups are looked at without a branch, so that the compiler can use SIMD.
-fn next_candidate(text: &[u8]) -> Option<usize> {
-    const GROUP: usize = 16;
-    let mut at = 0;
-    for group in text.chunks_exact(GROUP) {
-        if group
-            .iter()
-            .fold(false, |any, byte| any | is_candidate(*byte))
-        {
-            break;
-        }
-        at += GROUP;
-    }
-    let rest = text.get(at..)?;
-    rest.iter()
-        .position(|byte| is_candidate(*byte))
-        .map(|found| at + found)
+/// The high bit of each of eight bytes that is a candidate.
+fn candidates(word: u64, after_blank: bool) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // Seven bits and a number below 128 never carry into the next byte.
+    let at_least = |limit: u8| (word & !HIGH) + ONES * u64::from(0x80 - limit);
+    let blanks = !at_least(b' ' + 1) & !word & HIGH;
+    let behind_blanks = blanks << 8 | u64::from(after_blank) << 7;
+    let line_ends = at_least(b'\n') & !at_least(b'\n' + 1);
+    let controls = !at_least(0x20) & (!line_ends | behind_blanks);
+    let digits = at_least(b'/') & !at_least(b'9' + 1);
+    (controls | digits) & !word & HIGH
 }
 
 /// The rest of the word that begins here can't be volatile any more.
@@ -178,8 +265,14 @@ fn volatile(text: &[u8], at: usize) -> Option<Run> {
         0x1b => (escape(rest), &b""[..]),
         0..=0x1f => (1, &b""[..]),
         b'/' => temporary_path(rest, before)?,
-        b'-' => return uuid(text, at),
-        b'0'..=b'9' if !in_word => address(rest).or_else(|| number(text, at))?,
+        b'0'..=b'9' if in_word => return None,
+        b'0'..=b'9'
+            if before == Some(b'-')
+                && let Some(run) = uuid(text, at) =>
+        {
+            return Some(run);
+        }
+        b'0'..=b'9' => address(rest).or_else(|| number(text, at))?,
         _ => return None,
     };
     Some(Run::at(at, run))
@@ -216,6 +309,9 @@ fn escape(rest: &[u8]) -> usize {
 
 /// `/tmp/…`, `/var/folders/…`, `/var/tmp/…`, `/private/var/…`: masked up to white space or a quote.
 fn temporary_path(rest: &[u8], before: Option<u8>) -> Option<Masked> {
+    if !matches!(rest.get(1), Some(b't' | b'v' | b'p')) {
+        return None;
+    }
     let roots: [&[u8]; 4] = [b"/tmp/", b"/var/folders/", b"/var/tmp/", b"/private/var/"];
     if !roots.iter().any(|root| rest.starts_with(root)) {
         return None;
@@ -234,9 +330,9 @@ fn temporary_path(rest: &[u8], before: Option<u8>) -> Option<Masked> {
     Some((length, b"<path>"))
 }
 
-/// `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`, found by its first `-`.
+/// `xxxxxxxx-xxxx-Vxxx-xxxx-xxxxxxxxxxxx`, found by its version, which is always a digit.
 fn uuid(text: &[u8], at: usize) -> Option<Run> {
-    let start = at.checked_sub(8)?;
+    let start = at.checked_sub(14)?;
     let candidate = text.get(start..start + 36)?;
     let shaped = candidate
         .iter()
@@ -467,6 +563,46 @@ mod tests {
             "a\r\n\r\n b\r\n \r\n",
         ] {
             assert_eq!(normal(text), "a\n\n b", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn candidates_are_found_wherever_they_stand() {
+        for byte in 0..=u8::MAX {
+            for other in [b'a', b' ', 0, b'/', b'\n', 0xff] {
+                for place in 0..8 {
+                    for mut after_blank in [true, false] {
+                        let mut word = [other; 8];
+                        word[place] = byte;
+                        let marks = candidates(u64::from_le_bytes(word), after_blank);
+                        for (index, byte) in word.iter().enumerate() {
+                            let marked = marks >> (8 * index) & 0xff == 0x80;
+                            assert_eq!(marked, is_candidate(*byte, after_blank), "{word:?}");
+                            after_blank = *byte <= b' ';
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_piece_is_digested_like_many_short_ones() {
+        for blank in [0, 1, BLOCK, 3 * BLOCK] {
+            for before in [0, 1, BLOCK - 1, BLOCK + 7] {
+                let text = format!("{}{}", "x".repeat(3 * BLOCK + 5), " ".repeat(blank));
+                let mut whole = Sink::new(0);
+                whole.push("y".repeat(before).as_bytes());
+                let mut parts = Sink::new(0);
+                parts.push("y".repeat(before).as_bytes());
+                whole.push(text.as_bytes());
+                text.as_bytes()
+                    .chunks(1000)
+                    .for_each(|part| parts.push(part));
+                whole.push(b"z");
+                parts.push(b"z");
+                assert_eq!(whole.finish(), parts.finish(), "{before} {blank}");
+            }
         }
     }
 

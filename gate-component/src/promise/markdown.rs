@@ -4,7 +4,7 @@
 //! by any amount or stand in a list item, every line that begins with `>` is a quote, and a comment
 //! that is never closed reaches to the end.
 
-use memchr::{memchr, memchr3, memmem};
+use memchr::{memchr, memmem};
 
 use crate::order::sort;
 
@@ -23,6 +23,8 @@ pub(super) fn regions(text: &str, places: impl Iterator<Item = usize>) -> Vec<Re
     let mut scanner = Scanner {
         text: text.as_bytes(),
         position: 0,
+        quote: None,
+        paragraph: None,
         places: places.peekable(),
         regions: Vec::new(),
     };
@@ -30,15 +32,31 @@ pub(super) fn regions(text: &str, places: impl Iterator<Item = usize>) -> Vec<Re
     scanner.regions
 }
 
+/// How far the end of a code span is looked for before its paragraph is indexed.
+const NEARBY: usize = 512;
+
+/// Jumps from one byte that may hide something to the next: a backtick, a tilde, `<` or `>`. Lines are
+/// looked at only around those.
 struct Scanner<'a, I: Iterator<Item = usize>> {
     text: &'a [u8],
     /// Everything before is assigned to a region.
     position: usize,
+    /// The last quote: where it began and where its last line ended.
+    quote: Option<(usize, usize)>,
+    /// The paragraph that was last looked at.
+    paragraph: Option<Paragraph>,
     places: std::iter::Peekable<I>,
     regions: Vec<Region>,
 }
 
+/// Lines of text up to a blank line, a fence or a quote.
+struct Paragraph {
+    end: usize,
+    runs: Runs,
+}
+
 /// What a line is, seen from outside any block.
+#[derive(Debug, PartialEq, Eq)]
 enum Line {
     Blank,
     Quote,
@@ -46,7 +64,7 @@ enum Line {
     Text,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fence {
     mark: u8,
     length: usize,
@@ -55,17 +73,35 @@ struct Fence {
 
 impl<I: Iterator<Item = usize>> Scanner<'_, I> {
     fn run(&mut self) {
+        let mut at = 0;
         // Nothing after the last place matters.
-        while self.position < self.text.len() && self.places.peek().is_some() {
-            let end = self.line_end(self.position);
-            match classify(self.slice(self.position, end)) {
-                Line::Blank => self.advance(end, Region::Visible),
-                Line::Quote => self.quote(end),
-                Line::Fence(fence) => self.fence(fence, end),
-                Line::Text => self.paragraph(end),
-            }
+        while self.places.peek().is_some()
+            && let Some(found) = next_mark(self.text, at)
+        {
+            at = self.mark(found);
         }
         self.advance(self.text.len(), Region::Visible);
+    }
+
+    /// Look at a byte that may hide something; gives where to go on.
+    fn mark(&mut self, at: usize) -> usize {
+        match self.text.get(at) {
+            Some(b'<')
+                if self.slice(at, self.text.len()).starts_with(b"<!--") && !self.is_escaped(at) =>
+            {
+                self.comment(at)
+            }
+            Some(b'<') => at + 1,
+            Some(b'`') => match self.line_from(at) {
+                Some((start, Line::Fence(fence))) => self.fence(start, fence),
+                _ => self.backticks(at),
+            },
+            _ => match self.line_from(at) {
+                Some((start, Line::Fence(fence))) => self.fence(start, fence),
+                Some((start, Line::Quote)) => self.quote(start),
+                _ => at + 1,
+            },
+        }
     }
 
     fn slice(&self, from: usize, to: usize) -> &[u8] {
@@ -86,35 +122,153 @@ impl<I: Iterator<Item = usize>> Scanner<'_, I> {
         self.position = end;
     }
 
+    /// The line whose content begins exactly here, if one does: its start and what it is. What comes
+    /// before must be indentation and list markers. Each byte is looked back at once, since none of
+    /// those is a mark.
+    fn line_from(&self, at: usize) -> Option<(usize, Line)> {
+        let before = self.slice(self.position, at);
+        let prefix = before
+            .iter()
+            .rev()
+            .take_while(|byte| is_container(**byte))
+            .count();
+        let start = at - prefix;
+        let newline = start.checked_sub(1).and_then(|index| self.text.get(index));
+        if newline.is_some_and(|byte| *byte != b'\n') {
+            return None;
+        }
+        let line = self.slice(start, self.line_end(at));
+        let (indent, _) = strip_containers(line);
+        (start + indent == at).then(|| (start, classify(line)))
+    }
+
+    /// Whether an odd number of backslashes stands before a place.
+    fn is_escaped(&self, at: usize) -> bool {
+        let before = self.slice(self.position, at);
+        before
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b'\\')
+            .count()
+            % 2
+            == 1
+    }
+
     /// Quoted lines that follow one another are one quote.
-    fn quote(&mut self, first_end: usize) {
-        let region = Region::BlockQuote(self.position);
-        self.advance(first_end, region);
-        while self.position < self.text.len() {
-            let end = self.line_end(self.position);
-            if !matches!(classify(self.slice(self.position, end)), Line::Quote) {
-                return;
+    fn quote(&mut self, start: usize) -> usize {
+        let first = match self.quote {
+            Some((first, end)) if end == start => first,
+            _ => start,
+        };
+        let end = self.line_end(start);
+        self.quote = Some((first, end));
+        self.advance(start, Region::Visible);
+        self.advance(end, Region::BlockQuote(first));
+        end
+    }
+
+    /// Everything up to the line that closes the fence.
+    fn fence(&mut self, start: usize, fence: Fence) -> usize {
+        self.advance(start, Region::Visible);
+        let mut at = self.line_end(start);
+        loop {
+            let Some(found) = memchr(fence.mark, self.slice(at, self.text.len())) else {
+                self.advance(self.text.len(), Region::FencedCode(start));
+                return self.text.len();
+            };
+            let mark = at + found;
+            let indent = self
+                .slice(at, mark)
+                .iter()
+                .rev()
+                .take_while(|byte| is_blank(**byte))
+                .count();
+            let line = mark - indent;
+            let end = self.line_end(mark);
+            let begins = line == at || self.text.get(line - 1) == Some(&b'\n');
+            if begins && closes(self.slice(line, end), fence) {
+                self.advance(end, Region::FencedCode(start));
+                return end;
             }
-            self.advance(end, region);
+            at = if begins {
+                end
+            } else {
+                mark + run_length(self.slice(mark, end))
+            };
+            // Only the start of a line can close the fence.
+            if !begins {
+                at = self.line_end(at);
+            }
         }
     }
 
-    fn fence(&mut self, fence: Fence, first_end: usize) {
-        let region = Region::FencedCode(self.position);
-        self.advance(first_end, region);
-        while self.position < self.text.len() {
-            let end = self.line_end(self.position);
-            let closes = closes(self.slice(self.position, end), fence);
-            self.advance(end, region);
-            if closes {
-                return;
+    /// A comment reaches to its end wherever that is, over lines and fences.
+    fn comment(&mut self, start: usize) -> usize {
+        let end = memmem::find(self.slice(start + 2, self.text.len()), b"-->")
+            .map_or(self.text.len(), |found| start + 2 + found + 3);
+        self.advance(start, Region::Visible);
+        self.advance(end, Region::Comment(start));
+        self.paragraph = None;
+        end
+    }
+
+    /// A code span, if another run of the same length closes it in the same paragraph.
+    fn backticks(&mut self, at: usize) -> usize {
+        // An escaped backtick is not part of the run.
+        let at = at + usize::from(self.is_escaped(at));
+        let length = run_length(self.slice(at, self.text.len()));
+        if length == 0 || self.text.get(at) != Some(&b'`') {
+            return at.max(self.position);
+        }
+        let closer = match self
+            .paragraph
+            .as_ref()
+            .filter(|paragraph| at < paragraph.end)
+        {
+            Some(paragraph) => paragraph.runs.next_after(length, at),
+            None => self
+                .closer_nearby(at, length)
+                .or_else(|| self.closer_in_paragraph(at, length)),
+        };
+        match closer {
+            Some(closer) => {
+                self.advance(at, Region::Visible);
+                self.advance(closer + length, Region::InlineCode(at));
+                closer + length
             }
+            None => at + length,
         }
     }
 
-    /// Lines of text up to a blank line, a fence or a quote; code spans and comments are found in them.
-    fn paragraph(&mut self, first_end: usize) {
-        let mut end = first_end;
+    /// Most code spans end on the line they begin on, not far away.
+    fn closer_nearby(&self, at: usize, length: usize) -> Option<usize> {
+        let near = self.slice(at, self.text.len().min(at + NEARBY));
+        let line = near.get(..memchr(b'\n', near).unwrap_or(near.len()))?;
+        let mut from = length;
+        while let Some(found) = memchr(b'`', line.get(from..)?) {
+            let start = from + found;
+            let run = run_length(line.get(start..)?);
+            // A run that reaches the end of what is looked at may go on behind it.
+            if run == length && start + run < near.len() {
+                return Some(at + start);
+            }
+            from = start + run;
+        }
+        None
+    }
+
+    /// The runs of the paragraph are indexed once, so that backticks without a partner stay cheap.
+    fn closer_in_paragraph(&mut self, at: usize, length: usize) -> Option<usize> {
+        let end = self.paragraph_end(at);
+        let runs = Runs::of(self.slice(at, end), at);
+        let closer = runs.next_after(length, at);
+        self.paragraph = Some(Paragraph { end, runs });
+        closer
+    }
+
+    /// Where the paragraph of a place ends.
+    fn paragraph_end(&self, at: usize) -> usize {
+        let mut end = self.line_end(at);
         while end < self.text.len() {
             let next = self.line_end(end);
             match classify(self.slice(end, next)) {
@@ -122,51 +276,43 @@ impl<I: Iterator<Item = usize>> Scanner<'_, I> {
                 _ => break,
             }
         }
-        self.inline(end);
+        end
     }
+}
 
-    fn inline(&mut self, end: usize) {
-        let start = self.position;
-        let mut spans = None;
-        let mut at = start;
-        while let Some(found) = memchr3(b'`', b'<', b'\\', self.slice(at, end)) {
-            at += found;
-            match self.text.get(at) {
-                Some(b'\\') => at += 2,
-                Some(b'<') if self.slice(at, self.text.len()).starts_with(b"<!--") => {
-                    self.advance(at, Region::Visible);
-                    self.comment(at);
-                    if self.position >= end {
-                        return;
-                    }
-                    at = self.position;
-                }
-                Some(b'<') => at += 1,
-                _ => {
-                    let length = run_length(self.slice(at, end));
-                    let runs = spans.get_or_insert_with(|| {
-                        Runs::of(self.text.get(start..end).unwrap_or_default(), start)
-                    });
-                    match runs.next_after(length, at) {
-                        Some(closer) => {
-                            self.advance(at, Region::Visible);
-                            self.advance(closer + length, Region::InlineCode(at));
-                            at = closer + length;
-                        }
-                        None => at += length,
-                    }
-                }
-            }
+/// Bytes that indentation and list markers are made of.
+fn is_container(byte: u8) -> bool {
+    is_blank(byte) || byte.is_ascii_digit() || matches!(byte, b'-' | b'*' | b'+' | b'.' | b')')
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// The next byte that may hide something. Eight bytes at a time.
+fn next_mark(text: &[u8], from: usize) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // The high bit of each byte that is zero; exact, because seven bits never carry.
+    let zeros = |word: u64| !(((word & !HIGH) + !HIGH) | word) & HIGH;
+    let marks = |word: u64| {
+        let angles = (word & !(ONES * 2)) ^ (ONES * u64::from(b'<'));
+        let backticks = word ^ (ONES * u64::from(b'`'));
+        let tildes = word ^ (ONES * u64::from(b'~'));
+        zeros(angles) | zeros(backticks) | zeros(tildes)
+    };
+    let (words, rest) = text.get(from..)?.as_chunks::<8>();
+    let mut at = from;
+    for word in words {
+        let found = marks(u64::from_le_bytes(*word));
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
         }
-        self.advance(end, Region::Visible);
+        at += 8;
     }
-
-    /// A comment reaches to its end wherever that is, over lines and fences.
-    fn comment(&mut self, start: usize) {
-        let end = memmem::find(self.slice(start + 2, self.text.len()), b"-->")
-            .map_or(self.text.len(), |found| start + 2 + found + 3);
-        self.advance(end, Region::Comment(start));
-    }
+    rest.iter()
+        .position(|byte| matches!(byte, b'<' | b'>' | b'`' | b'~'))
+        .map(|found| at + found)
 }
 
 fn run_length(text: &[u8]) -> usize {
@@ -285,4 +431,200 @@ fn list_marker(text: &[u8]) -> Option<usize> {
         _ => return None,
     };
     matches!(text.get(marker), Some(b' ' | b'\t')).then_some(marker + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use memchr::memchr3;
+
+    use super::*;
+
+    // The same rules, line by line: plain, and slow on long texts.
+
+    /// The region of each place. Places must be in increasing order.
+    fn plain_regions(text: &str, places: impl Iterator<Item = usize>) -> Vec<Region> {
+        let mut scanner = Plain {
+            text: text.as_bytes(),
+            position: 0,
+            places: places.peekable(),
+            regions: Vec::new(),
+        };
+        scanner.run();
+        scanner.regions
+    }
+
+    struct Plain<'a, I: Iterator<Item = usize>> {
+        text: &'a [u8],
+        /// Everything before is assigned to a region.
+        position: usize,
+        places: std::iter::Peekable<I>,
+        regions: Vec<Region>,
+    }
+
+    impl<I: Iterator<Item = usize>> Plain<'_, I> {
+        fn run(&mut self) {
+            // Nothing after the last place matters.
+            while self.position < self.text.len() && self.places.peek().is_some() {
+                let end = self.line_end(self.position);
+                match classify(self.slice(self.position, end)) {
+                    Line::Blank => self.advance(end, Region::Visible),
+                    Line::Quote => self.quote(end),
+                    Line::Fence(fence) => self.fence(fence, end),
+                    Line::Text => self.paragraph(end),
+                }
+            }
+            self.advance(self.text.len(), Region::Visible);
+        }
+
+        fn slice(&self, from: usize, to: usize) -> &[u8] {
+            self.text.get(from..to).unwrap_or_default()
+        }
+
+        /// The end of the line, its newline included.
+        fn line_end(&self, from: usize) -> usize {
+            let rest = self.text.get(from..).unwrap_or_default();
+            memchr(b'\n', rest).map_or(self.text.len(), |newline| from + newline + 1)
+        }
+
+        /// Assign everything up to `end` to a region.
+        fn advance(&mut self, end: usize, region: Region) {
+            while self.places.next_if(|place| *place < end).is_some() {
+                self.regions.push(region);
+            }
+            self.position = end;
+        }
+
+        /// Quoted lines that follow one another are one quote.
+        fn quote(&mut self, first_end: usize) {
+            let region = Region::BlockQuote(self.position);
+            self.advance(first_end, region);
+            while self.position < self.text.len() {
+                let end = self.line_end(self.position);
+                if !matches!(classify(self.slice(self.position, end)), Line::Quote) {
+                    return;
+                }
+                self.advance(end, region);
+            }
+        }
+
+        fn fence(&mut self, fence: Fence, first_end: usize) {
+            let region = Region::FencedCode(self.position);
+            self.advance(first_end, region);
+            while self.position < self.text.len() {
+                let end = self.line_end(self.position);
+                let closes = closes(self.slice(self.position, end), fence);
+                self.advance(end, region);
+                if closes {
+                    return;
+                }
+            }
+        }
+
+        /// Lines of text up to a blank line, a fence or a quote; code spans and comments are found in them.
+        fn paragraph(&mut self, first_end: usize) {
+            let mut end = first_end;
+            while end < self.text.len() {
+                let next = self.line_end(end);
+                match classify(self.slice(end, next)) {
+                    Line::Text => end = next,
+                    _ => break,
+                }
+            }
+            self.inline(end);
+        }
+
+        fn inline(&mut self, end: usize) {
+            let start = self.position;
+            let mut spans = None;
+            let mut at = start;
+            while let Some(found) = memchr3(b'`', b'<', b'\\', self.slice(at, end)) {
+                at += found;
+                match self.text.get(at) {
+                    Some(b'\\') => at += 2,
+                    Some(b'<') if self.slice(at, self.text.len()).starts_with(b"<!--") => {
+                        self.advance(at, Region::Visible);
+                        self.comment(at);
+                        if self.position >= end {
+                            return;
+                        }
+                        at = self.position;
+                    }
+                    Some(b'<') => at += 1,
+                    _ => {
+                        let length = run_length(self.slice(at, end));
+                        let runs = spans.get_or_insert_with(|| {
+                            Runs::of(self.text.get(start..end).unwrap_or_default(), start)
+                        });
+                        match runs.next_after(length, at) {
+                            Some(closer) => {
+                                self.advance(at, Region::Visible);
+                                self.advance(closer + length, Region::InlineCode(at));
+                                at = closer + length;
+                            }
+                            None => at += length,
+                        }
+                    }
+                }
+            }
+            self.advance(end, Region::Visible);
+        }
+
+        /// A comment reaches to its end wherever that is, over lines and fences.
+        fn comment(&mut self, start: usize) {
+            let end = memmem::find(self.slice(start + 2, self.text.len()), b"-->")
+                .map_or(self.text.len(), |found| start + 2 + found + 3);
+            self.advance(end, Region::Comment(start));
+        }
+    }
+
+    /// A deterministic stream of numbers.
+    fn random(state: &mut u64) -> u64 {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        *state
+    }
+
+    #[test]
+    fn jumping_finds_the_regions_that_going_line_by_line_finds() {
+        let pieces = [
+            "a",
+            "`",
+            "``",
+            "```",
+            "````",
+            "~~~",
+            "~",
+            "> ",
+            ">",
+            "\n",
+            "\n\n",
+            "\r\n",
+            "    ",
+            "\t",
+            "- ",
+            "1. ",
+            "* ",
+            "\\",
+            "<",
+            "<promise>",
+            "text",
+            " ",
+            "x`y",
+            "é",
+        ];
+        let mut state = 88_172_645_463_325_252;
+        for _ in 0..60_000 {
+            let length = random(&mut state) % 24;
+            let text: String = (0..length)
+                .map(|_| pieces[usize::try_from(random(&mut state)).unwrap() % pieces.len()])
+                .collect();
+            let places = || 0..text.len();
+            assert_eq!(
+                regions(&text, places()),
+                plain_regions(&text, places()),
+                "{text:?}"
+            );
+        }
+    }
 }
