@@ -448,30 +448,6 @@ fn clock(text: &[u8]) -> Option<usize> {
 
 /// A number and a unit of time: `12ms`, `0.34 s`, `2m 3.5s` (each by itself), `5 seconds`.
 fn duration(rest: &[u8]) -> Option<Masked> {
-    const UNITS: [&[u8]; 22] = [
-        b"milliseconds",
-        b"microseconds",
-        b"nanoseconds",
-        b"millisecond",
-        b"microsecond",
-        b"nanosecond",
-        b"seconds",
-        b"minutes",
-        b"second",
-        b"minute",
-        b"hours",
-        b"secs",
-        b"mins",
-        b"hour",
-        b"sec",
-        b"min",
-        b"\xc2\xb5s",
-        b"ms",
-        b"us",
-        b"ns",
-        b"s",
-        b"m",
-    ];
     let whole = digits(rest);
     let fraction = match rest.get(whole) {
         Some(b'.') => match digits(rest.get(whole + 1..)?) {
@@ -482,14 +458,28 @@ fn duration(rest: &[u8]) -> Option<Masked> {
     };
     let number = whole + fraction;
     let space = usize::from(rest.get(number) == Some(&b' '));
-    let unit = rest.get(number + space..)?;
-    let length = UNITS.iter().find(|name| {
-        unit.starts_with(name)
-            && unit.get(name.len()).is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
-            // `5 m` and `5 s` are too short to be sure of, unless they touch or have a fraction.
-            && (space == 0 || name.len() > 1 || fraction > 0)
-    })?;
-    Some((number + space + length.len(), b"<duration>"))
+    let unit = word(rest.get(number + space..)?);
+    let is_unit = match unit {
+        // `5 m` and `5 s` are too short to be sure of, unless they touch or have a fraction.
+        b"s" | b"m" => space == 0 || fraction > 0,
+        b"ms" | b"us" | b"ns" | b"\xc2\xb5s" | b"sec" | b"secs" | b"min" | b"mins" | b"hour"
+        | b"hours" => true,
+        b"second" | b"seconds" | b"minute" | b"minutes" | b"millisecond" | b"milliseconds" => true,
+        b"microsecond" | b"microseconds" | b"nanosecond" | b"nanoseconds" => true,
+        _ => false,
+    };
+    is_unit.then_some((number + space + unit.len(), b"<duration>"))
+}
+
+/// The word that a text begins with, as far as a unit could be long.
+fn word(text: &[u8]) -> &[u8] {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    let length = text
+        .iter()
+        .take(16)
+        .take_while(|byte| is_part(byte))
+        .count();
+    text.get(..length).unwrap_or_default()
 }
 
 /// A number after `pid`, as in `pid 123`, `pid=123`, `PID: 123` or `process 123`.
