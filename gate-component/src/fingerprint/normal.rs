@@ -463,9 +463,10 @@ fn duration(rest: &[u8]) -> Option<Masked> {
         // `5 m` and `5 s` are too short to be sure of, unless they touch or have a fraction.
         b"s" | b"m" => space == 0 || fraction > 0,
         b"ms" | b"us" | b"ns" | b"\xc2\xb5s" | b"sec" | b"secs" | b"min" | b"mins" | b"hour"
-        | b"hours" => true,
-        b"second" | b"seconds" | b"minute" | b"minutes" | b"millisecond" | b"milliseconds" => true,
-        b"microsecond" | b"microseconds" | b"nanosecond" | b"nanoseconds" => true,
+        | b"hours" | b"second" | b"seconds" | b"minute" | b"minutes" | b"millisecond"
+        | b"milliseconds" | b"microsecond" | b"microseconds" | b"nanosecond" | b"nanoseconds" => {
+            true
+        }
         _ => false,
     };
     is_unit.then_some((number + space + unit.len(), b"<duration>"))
