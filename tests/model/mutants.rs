@@ -6,7 +6,6 @@ use anyhow::{Result, anyhow};
 
 use crate::answer::Answer;
 use crate::compare::Pair;
-use crate::open::{self, OPEN};
 use crate::reference::{Line, Loop, Mistake, ORDER, Rules};
 use crate::situation::{Contract, Iteration};
 use crate::spaces;
@@ -43,6 +42,11 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake::ShadowStops,
     Mistake::AutoIsRalph,
     Mistake::HiddenPromisesCount,
+    Mistake::LateFailureForgotten,
+    Mistake::OnlyLatestRemembered,
+    Mistake::TamperingOutweighed,
+    Mistake::StaleIsFlaky,
+    Mistake::UnusedIsProgress,
 ];
 
 /// Lines that exclude each other: an agent gives one signal, and one that completes gives no
@@ -109,7 +113,7 @@ pub(crate) fn wrong_orders() -> Vec<(String, Rules, bool)> {
     let mut wrong = Vec::new();
     for (to, before) in ORDER.iter().enumerate() {
         for (from, line) in ORDER.iter().enumerate().skip(to + 1) {
-            let mut rules = open::rules();
+            let mut rules = Rules::default();
             rules.order.remove(from);
             rules.order.insert(to, *line);
             let name = format!("line {} before line {}", from + 1, to + 1);
@@ -123,28 +127,16 @@ pub(crate) fn wrong_orders() -> Vec<(String, Rules, bool)> {
 pub(crate) fn lines_left_out() -> Vec<(String, Rules)> {
     (0..ORDER.len() - 1)
         .map(|place| {
-            let mut rules = open::rules();
+            let mut rules = Rules::default();
             rules.order.remove(place);
             (format!("no line {}", place + 1), rules)
         })
         .collect()
 }
 
-/// The gate's rules with one more mistake.
+/// The rules with one mistake.
 pub(crate) fn with(mistake: Mistake) -> Rules {
-    let mut rules = open::rules();
+    let mut rules = Rules::default();
     rules.mistakes.push(mistake);
     rules
-}
-
-/// The gate's rules with one open defect less.
-pub(crate) fn without(mistake: Mistake) -> Rules {
-    Rules {
-        mistakes: OPEN
-            .iter()
-            .map(|open| open.mistake)
-            .filter(|open| *open != mistake)
-            .collect(),
-        ..Rules::default()
-    }
 }

@@ -8,7 +8,6 @@ use ralph_gate::GateEngine;
 use ralph_gate_component::json;
 
 use crate::answer::{Answer, Decision, RoutedMode, StopReason, Verdict};
-use crate::open;
 use crate::situation::{Claim, Contract, Enforcement, Iteration, Mode, Outcome};
 use crate::wire::{GateLoop, Reply};
 
@@ -50,8 +49,6 @@ impl fmt::Display for Property {
 struct Count {
     checked: u64,
     broken: u64,
-    /// Broken by a defect that is listed as open.
-    open: u64,
 }
 
 /// The properties that cost further calls are looked at in every n-th state.
@@ -81,7 +78,6 @@ impl Tally {
             let sum = self.properties.entry(property).or_default();
             sum.checked += count.checked;
             sum.broken += count.broken;
-            sum.open += count.open;
         }
         self.told.extend(other.told);
         self.broken.extend(other.broken);
@@ -155,16 +151,9 @@ impl Tally {
         if verdict.enforced().stop_reason == Some(StopReason::Completed) {
             let overridden = iteration.overridden && contract.allow_override;
             let holds = overridden || proven(contract, iteration);
-            if !holds && open::excuses(contract, iteration) {
-                self.properties
-                    .entry(Property::CompletedNeedsEvidence)
-                    .or_default()
-                    .open += 1;
-            } else {
-                self.property(Property::CompletedNeedsEvidence, holds, || {
-                    format!("{}\n  {}", reply.input, reply.text)
-                });
-            }
+            self.property(Property::CompletedNeedsEvidence, holds, || {
+                format!("{}\n  {}", reply.input, reply.text)
+            });
         }
         if enforced(contract, verdict) && iteration.index >= contract.loop_max_iters {
             self.property(
@@ -219,15 +208,10 @@ impl fmt::Display for Tally {
         for (property, count) in &self.properties {
             writeln!(
                 f,
-                "  {:<50} {:>9} checked, {} broken{}",
+                "  {:<50} {:>9} checked, {} broken",
                 property.to_string(),
                 count.checked,
-                count.broken,
-                if count.open > 0 {
-                    format!(", {} by an open defect", count.open)
-                } else {
-                    String::new()
-                }
+                count.broken
             )?;
         }
         for told in self.broken.iter().take(TOLD).chain(&self.told) {
