@@ -123,13 +123,16 @@ pub(super) fn xtask_commands(root: &Path) -> Vec<Violation> {
 /// Every `ralph-gate X` in the README exists: the command that was built last is asked.
 pub(super) fn gate_commands(root: &Path) -> Vec<Violation> {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let binary = root.join(target).join("debug/ralph-gate");
+    commands_of(root, &root.join(target).join("debug/ralph-gate"))
+}
+
+fn commands_of(root: &Path, binary: &Path) -> Vec<Violation> {
     if !binary.exists() {
         let message = "is not built; `cargo xtask build` builds it";
         return vec![Violation::new("target/debug/ralph-gate", 0, message)];
     }
     missing_commands(root, "ralph-gate", |name| {
-        process::succeeds(Command::new(&binary).args([name, "--help"]))
+        process::succeeds(Command::new(binary).args([name, "--help"]))
     })
 }
 
@@ -239,6 +242,7 @@ mod tests {
     #[test]
     fn commands_of_a_program_that_is_not_built_are_not_taken_for_granted() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(gate_commands(folder.path()).len(), 1);
+        let binary = folder.path().join("ralph-gate");
+        assert_eq!(commands_of(folder.path(), &binary).len(), 1);
     }
 }
