@@ -68,6 +68,7 @@ pub fn inputs(source: &Path) -> Vec<PathBuf> {
     [
         "gate-component/src",
         "gate-component/Cargo.toml",
+        "gate-component/text",
         "wit",
         "Cargo.toml",
         "Cargo.lock",

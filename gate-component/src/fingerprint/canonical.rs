@@ -21,7 +21,7 @@ pub(super) fn yaml(content: &str) -> (String, Option<String>) {
             "{} bytes of YAML, more than {MAX_YAML}; compared as text",
             content.len()
         );
-        return (normal::digest(content), Some(note));
+        return (normal(content), Some(note));
     }
     finish(content, "YAML", yaml::read_all(content))
 }
@@ -41,7 +41,7 @@ fn finish(
             (digest.hex(), None)
         }
         Err(error) => (
-            normal::digest(content),
+            normal(content),
             Some(format!("not {kind} ({}); compared as text", error.message)),
         ),
     }

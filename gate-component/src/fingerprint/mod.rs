@@ -1,7 +1,6 @@
 //! Fingerprints: what the work looks like, so that two equal iterations can be recognised.
 
 mod canonical;
-mod normal;
 
 use std::borrow::Cow;
 
@@ -58,7 +57,7 @@ pub(crate) fn within(
     let state = (!parts.is_empty()).then(|| combine("state", &parts));
     parts.extend(iteration.tool_outputs.iter().map(|tool| FingerprintPart {
         name: format!("tool:{}", tool.name),
-        digest: normal::digest(&tool.content),
+        digest: normal(&tool.content),
         unchanged_for: 1,
         note: None,
     }));
@@ -87,7 +86,7 @@ fn artifact_parts(iteration: &Iteration<'_>) -> Vec<FingerprintPart> {
             let (digest, note) = match artifact.kind {
                 ArtifactKind::Yaml => canonical::yaml(&artifact.content),
                 ArtifactKind::Json => canonical::json(&artifact.content),
-                ArtifactKind::Text => (normal::digest(&artifact.content), None),
+                ArtifactKind::Text => (normal(&artifact.content), None),
                 ArtifactKind::Digest => (
                     crate::digest::of("as given", artifact.content.trim().as_bytes()),
                     None,
@@ -105,6 +104,15 @@ fn artifact_parts(iteration: &Iteration<'_>) -> Vec<FingerprintPart> {
     parts
 }
 
+/// The digest of a text's normal form.
+fn normal(text: &str) -> String {
+    let mut digest = Digest::new("text");
+    ralph_gate_text::normal::write(text, &mut |piece| {
+        digest.stream(piece);
+    });
+    digest.hex()
+}
+
 /// The order in which the host lists things must not matter.
 fn sort_parts(parts: &mut Vec<FingerprintPart>) {
     sort(parts, |a, b| {
@@ -119,7 +127,7 @@ fn output_part(output: &str, nonce: Option<&str>) -> FingerprintPart {
     };
     FingerprintPart {
         name: "output".to_owned(),
-        digest: normal::digest(&output),
+        digest: normal(&output),
         unchanged_for: 1,
         note: None,
     }

@@ -3,7 +3,6 @@
 //! Linear in the output, whatever it holds: each byte is looked at a bounded number of times.
 
 mod context;
-mod markdown;
 
 use std::borrow::Cow;
 
@@ -14,7 +13,7 @@ use crate::contract::PromiseRules;
 use crate::signal::Signal;
 use crate::vocabulary::{Word as _, vocabulary};
 pub use context::{ContextEntry, ContextKind};
-use markdown::Region;
+use ralph_gate_text::markdown::{self, Region};
 
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";
@@ -176,7 +175,10 @@ fn find_tags(output: &str, rules: PromiseRules) -> Vec<Found> {
         return Vec::new();
     }
     let regions = match rules {
-        PromiseRules::Strict => markdown::regions(output, marks.iter().map(|mark| mark.at)),
+        PromiseRules::Strict => {
+            let places: Vec<usize> = marks.iter().map(|mark| mark.at).collect();
+            markdown::regions(output, &places)
+        }
         PromiseRules::Lenient => vec![Region::Visible; marks.len()],
     };
     let mut tags: Vec<Found> = Vec::new();

@@ -7,7 +7,8 @@ use super::lexer::{Token, lex_without_tests, paths, without_module};
 use super::{Violation, files_with, read};
 use crate::sources;
 
-const GATE: &str = "gate-component/src";
+/// Where the gate's code is.
+pub(super) const GATE: [&str; 2] = ["gate-component/src", "gate-component/text/src"];
 /// The one file that knows WIT.
 const WIT_FILE: &str = "gate-component/src/component.rs";
 /// What generates the bindings.
@@ -49,7 +50,8 @@ const WORDS: &[(&str, &str)] = &[
 /// The gate reaches nothing outside itself.
 pub(super) fn pure(root: &Path) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for path in sources::below(root, GATE, &[".rs"]) {
+    let files = GATE.map(|folder| sources::below(root, folder, &[".rs"]));
+    for path in files.into_iter().flatten() {
         match read(root, &path) {
             Ok(text) => check(&path, &lex_without_tests(&text), &mut violations),
             Err(violation) => violations.push(violation),
@@ -86,7 +88,8 @@ fn check(path: &PathBuf, tokens: &[Token], violations: &mut Vec<Violation>) {
 /// Only one file names the bindings generator.
 pub(super) fn one_wit_file(root: &Path) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for (path, text) in files_with(root, GATE, &[GENERATOR]) {
+    let files = GATE.map(|folder| files_with(root, folder, &[GENERATOR]));
+    for (path, text) in files.into_iter().flatten() {
         if path == Path::new(WIT_FILE) {
             continue;
         }

@@ -179,9 +179,15 @@ fn a_component_that_is_none_or_not_built_is_reported() {
 
 #[test]
 fn an_impure_gate_is_reported_whatever_it_reaches_for() {
+    for folder in ["gate-component/src", "gate-component/text/src"] {
+        impurities_are_reported_in(folder);
+    }
+}
+
+fn impurities_are_reported_in(folder: &str) {
     let added = added(|tree| {
         tree.write(
-            "gate-component/src/broken.rs",
+            &format!("{folder}/broken.rs"),
             "//! Broken on purpose.\n\
              use std::fs;\n\
              use std::{collections::BTreeMap, env::var};\n\
