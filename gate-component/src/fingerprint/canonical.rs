@@ -84,3 +84,89 @@ fn write(digest: &mut Digest, value: &Value<'_>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(text: &str) -> String {
+        let (digest, note) = yaml(text);
+        assert_eq!(note, None, "{text}");
+        digest
+    }
+
+    #[test]
+    fn a_tag_counts_unless_it_says_what_the_core_schema_knows() {
+        let texts = [
+            "a: b",
+            "a: !one b",
+            "a: !two b",
+            "a: !!binary b",
+            "a: [b]",
+            "a: !one [b]",
+            "a: !one {b: c}",
+            "a: {b: c}",
+            "a: 1",
+            "a: !!str 1",
+            "a: !one 1",
+        ];
+        for (index, text) in texts.iter().enumerate() {
+            for other in texts.iter().skip(index + 1) {
+                assert_ne!(digest(text), digest(other), "{text} {other}");
+            }
+        }
+        for (text, other) in [
+            ("a: !!str b", "a: b"),
+            ("a: !!map {b: c}", "a: {b: c}"),
+            ("a: !!seq [b]", "a: [b]"),
+            ("a: ! 1", "a: '1'"),
+            ("%TAG !x! tag:yaml.org,2002:\n---\na: !x!str 1", "a: '1'"),
+        ] {
+            assert_eq!(digest(text), digest(other), "{text} {other}");
+        }
+    }
+
+    #[test]
+    fn an_alias_is_what_it_stands_for() {
+        for (text, other) in [
+            ("a: &x [1, {b: c}]\nd: *x", "a: [1, {b: c}]\nd: [1, {b: c}]"),
+            (
+                "a: &x 1\nb: &y [*x, *x]\nc: *y",
+                "a: 1\nb: [1, 1]\nc: [1, 1]",
+            ),
+            ("a: &x 1\nb: &x 2\nc: *x", "a: 1\nb: 2\nc: 2"),
+            ("&k key: &v value\n*v : *k", "key: value\nvalue: key"),
+            ("a: &x !t b\nc: *x", "a: !t b\nc: !t b"),
+        ] {
+            assert_eq!(digest(text), digest(other), "{text}");
+        }
+    }
+
+    #[test]
+    fn aliases_stand_for_a_bounded_amount_whatever_they_repeat() {
+        let long = format!(
+            "a: &x \"{}\\n\"\nb: [{}]",
+            "x".repeat(50_000),
+            "*x, ".repeat(10_000)
+        );
+        let many = format!(
+            "a: &x [{}]\nb: [{}]",
+            "1, ".repeat(10_000),
+            "*x, ".repeat(1000)
+        );
+        let circle = "a: &x [*x]";
+        let other = "--- &x a\n--- [*x]\n";
+        for (text, cause) in [
+            (long.as_str(), "the aliases stand for too much"),
+            (&many, "the aliases stand for too much"),
+            (circle, "an alias of a value that contains it"),
+            (other, "an alias of a value in another document"),
+        ] {
+            let (_, note) = yaml(text);
+            let note = note.unwrap_or_default();
+            assert!(note.contains(cause), "{note}");
+        }
+        let fair = format!("a: &x [{}]\nb: [*x, *x, *x]", "1, ".repeat(2000));
+        assert_eq!(yaml(&fair).1, None);
+    }
+}

@@ -4,6 +4,7 @@ mod canonical;
 
 use std::borrow::Cow;
 
+use ralph_gate_text::tags::is_blank;
 use serde::Serialize;
 
 use crate::digest::Digest;
@@ -62,7 +63,7 @@ pub(crate) fn within(
         note: None,
     }));
     // Only where the host gives nothing better does the agent's own text stand in.
-    if parts.is_empty() && !iteration.output.trim().is_empty() {
+    if parts.is_empty() && !is_blank(&iteration.output) {
         parts.push(output_part(&iteration.output, nonce));
     }
     let counted = !parts.is_empty();

@@ -6,7 +6,6 @@ mod context;
 
 use std::borrow::Cow;
 
-use memchr::memmem;
 use serde::Serialize;
 
 use crate::contract::PromiseRules;
@@ -14,6 +13,7 @@ use crate::signal::Signal;
 use crate::vocabulary::{Word as _, vocabulary};
 pub use context::{ContextEntry, ContextKind};
 use ralph_gate_text::markdown::{self, Region};
+use ralph_gate_text::tags::{self, is_blank};
 
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";
@@ -21,6 +21,8 @@ const CLOSE: &str = "</promise>";
 const MAX_TAGS: usize = 64;
 /// Bytes of a promise text that are kept.
 const MAX_TEXT: usize = 200;
+/// Bytes of a tag's content that are looked at for a report. Tags that are nested share theirs.
+const MAX_CONTENT: usize = 1024;
 
 vocabulary! {
     /// Why a promise tag was or was not accepted.
@@ -170,7 +172,7 @@ struct Judgement {
 
 /// Every tag in order of its opening. A closing tag belongs to the innermost open tag of its region.
 fn find_tags(output: &str, rules: PromiseRules) -> Vec<Found> {
-    let marks = find_marks(output);
+    let marks = tags::marks(output);
     if !marks.iter().any(|mark| mark.opens) {
         return Vec::new();
     }
@@ -209,33 +211,6 @@ fn find_tags(output: &str, rules: PromiseRules) -> Vec<Found> {
     tags
 }
 
-struct Mark {
-    at: usize,
-    opens: bool,
-}
-
-/// The opening and closing tags, in order.
-fn find_marks(output: &str) -> Vec<Mark> {
-    memmem::find_iter(output.as_bytes(), "promise>")
-        .filter_map(|at| {
-            let before = output.as_bytes().get(..at)?;
-            if before.ends_with(b"</") {
-                Some(Mark {
-                    at: at - 2,
-                    opens: false,
-                })
-            } else if before.ends_with(b"<") {
-                Some(Mark {
-                    at: at - 1,
-                    opens: true,
-                })
-            } else {
-                None
-            }
-        })
-        .collect()
-}
-
 /// What keeps a tag from counting by itself, regardless of other promises.
 fn flaw(output: &str, tags: &[Found], index: usize, outer_end: usize) -> Option<TagStatus> {
     let tag = tags.get(index)?;
@@ -261,7 +236,7 @@ fn flaw(output: &str, tags: &[Found], index: usize, outer_end: usize) -> Option<
     if around || tag.start < outer_end {
         return Some(TagStatus::Nested);
     }
-    if tag.text(output).trim().is_empty() {
+    if is_blank(tag.text(output)) {
         return Some(TagStatus::Empty);
     }
     None
@@ -286,9 +261,12 @@ fn judge_strict(output: &str, tags: &[Found]) -> Judgement {
     let eligible: Vec<usize> = (0..tags.len())
         .filter(|index| matches!(flaws.get(*index), Some(None)))
         .collect();
-    let text = |index: &usize| tags.get(*index).map(|tag| collapse(tag.text(output)));
-    let first = eligible.first().and_then(text);
-    let conflict = eligible.iter().skip(1).any(|index| text(index) != first);
+    let mut texts = eligible
+        .iter()
+        .filter_map(|index| tags.get(*index))
+        .map(|tag| tag.text(output));
+    let first = texts.next().unwrap_or_default();
+    let conflict = texts.any(|text| !says_the_same(text, first));
     let last = eligible.last().copied();
     let accepted =
         last.filter(|index| !conflict && tags.get(*index).is_some_and(|tag| is_last(output, tag)));
@@ -309,6 +287,11 @@ fn judge_strict(output: &str, tags: &[Found]) -> Judgement {
     }
 }
 
+/// Whether two promises have the same text but for white space.
+fn says_the_same(one: &str, other: &str) -> bool {
+    one == other || one.split_whitespace().eq(other.split_whitespace())
+}
+
 /// Whether only white space and at most one context block follow.
 fn is_last(output: &str, tag: &Found) -> bool {
     let rest = tag
@@ -325,7 +308,9 @@ fn judge_lenient(output: &str, tags: &[Found]) -> Judgement {
     let accepted = (0..tags.len()).find(|index| match flaws.get(*index) {
         Some(None) => true,
         Some(Some(TagStatus::Nested)) => tags.get(*index).is_some_and(|tag| {
-            !tag.text(output).contains(OPEN) && !tag.text(output).trim().is_empty()
+            let next = tags.get(index + 1).map(|next| next.start);
+            let innermost = next.is_none_or(|next| tag.end.is_some_and(|end| next > end));
+            innermost && !is_blank(tag.text(output))
         }),
         _ => false,
     });
@@ -364,7 +349,7 @@ fn report(output: &str, tags: &[Found], judged: &Judgement) -> PromiseReport {
         contrary: statuses().find_map(|(tag, status)| contrary(output, tag, status)),
         misplaced: statuses()
             .filter(|(_, status)| is_misplaced(*status))
-            .map(|(tag, _)| keep(&collapse(tag.text(output))).into_owned())
+            .map(|(tag, _)| shown(tag.text(output)))
             .take(MAX_TAGS)
             .collect(),
     }
@@ -374,7 +359,8 @@ fn report(output: &str, tags: &[Found], judged: &Judgement) -> PromiseReport {
 fn contrary(output: &str, tag: &Found, status: TagStatus) -> Option<Signal> {
     match status {
         TagStatus::Accepted | TagStatus::Conflicting => {
-            Signal::parse(&collapse(tag.text(output))).filter(|signal| *signal != Signal::Done)
+            let text = tag.text(output).trim();
+            Signal::parse(text).filter(|signal| *signal != Signal::Done)
         }
         _ => None,
     }
@@ -398,11 +384,22 @@ fn listed(output: &str, tags: &[Found], statuses: &[TagStatus]) -> Vec<PromiseTa
             offset: u32::try_from(tag.start).unwrap_or(u32::MAX),
             length: u32::try_from(tag.end.map_or(OPEN.len(), |end| end - tag.start))
                 .unwrap_or(u32::MAX),
-            text: keep(&collapse(tag.text(output))).into_owned(),
+            text: shown(tag.text(output)),
             status: *status,
             reason: status.reason().to_owned(),
         })
         .collect()
+}
+
+/// What a report shows of a tag's content.
+fn shown(content: &str) -> String {
+    let looked_at = content.get(..content.floor_char_boundary(MAX_CONTENT));
+    match looked_at {
+        Some(start) if start.len() < content.len() => {
+            keep(&format!("{} …", collapse(start))).into_owned()
+        }
+        _ => keep(&collapse(content)).into_owned(),
+    }
 }
 
 /// At most [`MAX_TEXT`] bytes of a text, cut at a character.

@@ -335,7 +335,13 @@ fn describe(value: &Value<'_>) -> Cow<'static, str> {
         Value::Number(text) => format!("the number {}", shorten(text)).into(),
         Value::String(text) => format!("the string {:?}", shorten(text)).into(),
         Value::List(_) => "a list".into(),
-        Value::Map(_) => "an object".into(),
+        Value::Map(entries) => match entries
+            .first()
+            .and_then(|entry| entry.key.strip_prefix("\0!"))
+        {
+            Some(tag) => format!("a value with the tag !{}", shorten(tag)).into(),
+            None => "an object".into(),
+        },
     }
 }
 

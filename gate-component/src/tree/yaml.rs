@@ -1,4 +1,4 @@
-//! Reads YAML 1.2 (core schema) into a tree. Aliases are expanded within the limit on values.
+//! Reads YAML 1.2 (core schema) into a tree. Aliases are expanded, within a bound that the text's length sets.
 
 use std::borrow::Cow;
 
@@ -29,10 +29,15 @@ pub fn read(text: &str) -> Result<Node<'_>, ReadError> {
 /// Read every document of a YAML stream.
 pub fn read_all(text: &str) -> Result<Vec<Node<'_>>, ReadError> {
     let text = text.trim_start_matches('\u{feff}');
+    let may_have_aliases = memchr::memchr(b'&', text.as_bytes()).is_some()
+        && memchr::memchr(b'*', text.as_bytes()).is_some();
     let mut reader = Reader {
         parser: Parser::new_from_str(text),
+        may_have_aliases,
+        log: Vec::new(),
         anchors: Vec::new(),
-        first_anchor: 0,
+        replays: Vec::new(),
+        replay_budget: FREE_REPLAY + text.len() / 8,
         budget: NodeBudget::new(),
     };
     let mut documents = Vec::new();
@@ -41,7 +46,6 @@ pub fn read_all(text: &str) -> Result<Vec<Node<'_>>, ReadError> {
             (Event::StreamEnd, _) => return Ok(documents),
             (Event::StreamStart | Event::DocumentEnd | Event::Nothing, _) => {}
             (Event::DocumentStart(_), _) => {
-                reader.first_anchor += reader.anchors.len();
                 reader.anchors.clear();
                 let first = reader.next()?;
                 documents.push(reader.node(first, 0)?);
@@ -56,19 +60,54 @@ pub fn read_all(text: &str) -> Result<Vec<Node<'_>>, ReadError> {
     }
 }
 
+/// What aliases may stand for beside an eighth of the text's length: four for each value, and its text in bytes.
+const FREE_REPLAY: usize = 64 * 1024;
+
 struct Reader<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    /// Anchored values by the parser's id, which counts up.
-    anchors: Vec<Option<Node<'a>>>,
-    /// The id of the first one; ids of earlier documents are below it.
-    first_anchor: usize,
+    may_have_aliases: bool,
+    /// Every event since the first anchor, where there may be aliases.
+    log: Vec<(Event<'a>, Span)>,
+    /// Where each anchored value is in the log; the end is missing while it is being read.
+    anchors: Vec<(usize, Replay)>,
+    /// Anchored values that are being read again, innermost last.
+    replays: Vec<usize>,
+    /// What aliases may still stand for: this is what stops alias bombs.
+    replay_budget: usize,
     budget: NodeBudget,
+}
+
+/// Events of the log.
+#[derive(Debug, Clone, Copy)]
+struct Replay {
+    start: usize,
+    complete: bool,
 }
 
 impl<'a> Reader<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span), ReadError> {
+        if let Some(next) = self.replays.last_mut()
+            && let Some(event) = self.log.get(*next)
+        {
+            *next += 1;
+            let cost = match &event.0 {
+                Event::Scalar(text, ..) => text.len() + 4,
+                _ => 4,
+            };
+            let Some(left) = self.replay_budget.checked_sub(cost) else {
+                let message = "the aliases stand for too much";
+                return Err(ReadError::new(place(event.1.start), message));
+            };
+            self.replay_budget = left;
+            return Ok(event.clone());
+        }
         match self.parser.next_event() {
-            Some(Ok(event)) => Ok(event),
+            Some(Ok(event)) => {
+                if self.may_have_aliases && (!self.log.is_empty() || anchor(&event.0) != 0) {
+                    self.log.push(event.clone());
+                }
+                Ok(event)
+            }
             Some(Err(error)) => Err(scan_error(&error)),
             None => Err(ReadError::new(
                 At::line_column(1, 1),
@@ -87,21 +126,54 @@ impl<'a> Reader<'a> {
         if depth >= MAX_DEPTH {
             return Err(too_deep(at));
         }
-        let (value, anchor) = match event {
-            Event::Scalar(text, style, anchor, tag) => {
-                (scalar(text, style, tag.as_deref()), anchor)
+        let anchor = self.begin(anchor(&event));
+        let value = match event {
+            Event::Scalar(text, style, _, tag) => {
+                let tag = tag.as_deref();
+                tagged(scalar(text, style, tag), tag, at)
             }
-            Event::SequenceStart(anchor, _) => (self.sequence(depth)?, anchor),
-            Event::MappingStart(anchor, _) => (self.mapping(depth)?, anchor),
-            Event::Alias(anchor) => return self.alias(anchor, at),
+            Event::SequenceStart(_, tag) => tagged(self.sequence(depth)?, tag.as_deref(), at),
+            Event::MappingStart(_, tag) => tagged(self.mapping(depth)?, tag.as_deref(), at),
+            Event::Alias(anchor) => self.alias(anchor, at, depth)?,
             _ => return Err(ReadError::new(at, "a value is expected here")),
         };
-        let node = Node { value, at };
-        if anchor != 0 {
-            self.charge(&node, at)?;
-            self.remember(anchor, node.clone());
+        if let Some(replay) = anchor.and_then(|index| self.anchors.get_mut(index)) {
+            replay.1.complete = true;
         }
-        Ok(node)
+        Ok(Node { value, at })
+    }
+
+    /// Remember where an anchored value begins: with the event that was just read.
+    fn begin(&mut self, anchor: usize) -> Option<usize> {
+        if anchor == 0 || !self.replays.is_empty() {
+            return None;
+        }
+        let replay = Replay {
+            start: self.log.len().checked_sub(1)?,
+            complete: false,
+        };
+        // The parser counts anchors up.
+        self.anchors.push((anchor, replay));
+        Some(self.anchors.len() - 1)
+    }
+
+    /// Read an anchored value again.
+    fn alias(&mut self, anchor: usize, at: At, depth: u32) -> Result<Value<'a>, ReadError> {
+        let found = self.anchors.binary_search_by_key(&anchor, |known| known.0);
+        let Some((_, replay)) = found.ok().and_then(|index| self.anchors.get(index)) else {
+            return Err(ReadError::new(
+                at,
+                "an alias of a value in another document",
+            ));
+        };
+        if !replay.complete {
+            return Err(ReadError::new(at, "an alias of a value that contains it"));
+        }
+        self.replays.push(replay.start);
+        let first = self.next()?;
+        let value = self.node(first, depth)?.value;
+        self.replays.pop();
+        Ok(value)
     }
 
     fn sequence(&mut self, depth: u32) -> Result<Value<'a>, ReadError> {
@@ -139,49 +211,36 @@ impl<'a> Reader<'a> {
             )),
         }
     }
+}
 
-    fn alias(&mut self, anchor: usize, at: At) -> Result<Node<'a>, ReadError> {
-        let Some(node) = self.recall(anchor) else {
-            return Err(ReadError::new(at, "an alias of a value that contains it"));
-        };
-        self.charge(&node, at)?;
-        Ok(Node {
-            value: node.value,
-            at,
-        })
-    }
-
-    fn remember(&mut self, anchor: usize, node: Node<'a>) {
-        let Some(index) = anchor.checked_sub(self.first_anchor) else {
-            return;
-        };
-        if self.anchors.len() <= index {
-            self.anchors.resize(index + 1, None);
-        }
-        if let Some(slot) = self.anchors.get_mut(index) {
-            *slot = Some(node);
-        }
-    }
-
-    fn recall(&self, anchor: usize) -> Option<Node<'a>> {
-        let index = anchor.checked_sub(self.first_anchor)?;
-        self.anchors.get(index)?.clone()
-    }
-
-    /// Copies of anchored values count like written ones: this is what stops alias bombs.
-    fn charge(&mut self, node: &Node<'a>, at: At) -> Result<(), ReadError> {
-        for _ in 0..count(node) {
-            self.budget.take(at)?;
-        }
-        Ok(())
+/// The number of the anchor that an event carries, or zero.
+fn anchor(event: &Event<'_>) -> usize {
+    match event {
+        Event::Scalar(_, _, anchor, _)
+        | Event::SequenceStart(anchor, _)
+        | Event::MappingStart(anchor, _) => *anchor,
+        _ => 0,
     }
 }
 
-fn count(node: &Node<'_>) -> usize {
-    1 + match &node.value {
-        Value::List(items) => items.iter().map(count).sum(),
-        Value::Map(entries) => entries.iter().map(|entry| 1 + count(&entry.node)).sum(),
-        _ => 0,
+/// A value under a tag that says more than the core schema knows is the only entry of a mapping, whose key is
+/// the tag. So it stays apart from the same value without the tag, and no setting takes it for one.
+fn tagged<'a>(value: Value<'a>, tag: Option<&Tag>, at: At) -> Value<'a> {
+    let Some(tag) = tag.filter(|tag| !is_core(tag)) else {
+        return value;
+    };
+    let node = Node { value, at };
+    let key = Cow::Owned(format!("\0{tag}"));
+    Value::Map(vec![Entry { key, at, node }])
+}
+
+/// The tags of the core schema, and `!`, which only says that a value is not to be guessed.
+fn is_core(tag: &Tag) -> bool {
+    let known = ["str", "int", "float", "bool", "null", "map", "seq"];
+    if tag.is_yaml_core_schema() {
+        known.contains(&tag.suffix.as_str())
+    } else {
+        tag.handle.is_empty() && tag.suffix == "!"
     }
 }
 

@@ -27,6 +27,7 @@ pub enum Region {
 /// use ralph_gate_text::markdown::{Region, regions};
 /// assert_eq!(regions("a `b` c", &[0, 3, 6]), [Region::Visible, Region::InlineCode(2), Region::Visible]);
 /// ```
+#[inline(never)]
 pub fn regions(text: &str, places: &[usize]) -> Vec<Region> {
     let mut scanner = Scanner {
         text: text.as_bytes(),
@@ -43,8 +44,7 @@ pub fn regions(text: &str, places: &[usize]) -> Vec<Region> {
 /// How far the end of a code span is looked for before its paragraph is indexed.
 const NEARBY: usize = 512;
 
-/// Jumps from one byte that may hide something to the next: a backtick, a tilde, `<` or `>`. Lines are
-/// looked at only around those.
+/// Jumps from one byte that may hide something to the next. Lines are looked at only around those.
 struct Scanner<'a> {
     text: &'a [u8],
     /// Everything before is assigned to a region.
@@ -95,19 +95,16 @@ impl Scanner<'_> {
     /// Look at a byte that may hide something; gives where to go on.
     fn mark(&mut self, at: usize) -> usize {
         match self.text.get(at) {
-            Some(b'<')
-                if self.slice(at, self.text.len()).starts_with(b"<!--") && !self.is_escaped(at) =>
-            {
-                self.comment(at)
-            }
-            Some(b'<') => at + 1,
+            Some(b'<') if self.is_escaped(at) => at + 1,
+            Some(b'<') => self.comment(at),
+            Some(b'`') if !may_begin_line(self.text, at) => self.backticks(at),
             Some(b'`') => match self.line_from(at) {
-                Some((start, Line::Fence(fence))) => self.fence(start, fence),
+                Some((start, end, Line::Fence(fence))) => self.fence(start, end, fence),
                 _ => self.backticks(at),
             },
             _ => match self.line_from(at) {
-                Some((start, Line::Fence(fence))) => self.fence(start, fence),
-                Some((start, Line::Quote)) => self.quote(start),
+                Some((start, end, Line::Fence(fence))) => self.fence(start, end, fence),
+                Some((start, end, Line::Quote)) => self.quote(start, end),
                 _ => at + 1,
             },
         }
@@ -119,8 +116,21 @@ impl Scanner<'_> {
 
     /// The end of the line, its newline included.
     fn line_end(&self, from: usize) -> usize {
-        let rest = self.text.get(from..).unwrap_or_default();
-        memchr(b'\n', rest).map_or(self.text.len(), |newline| from + newline + 1)
+        self.find(b'\n', from)
+            .map_or(self.text.len(), |newline| newline + 1)
+    }
+
+    /// The next place of a byte.
+    fn find(&self, byte: u8, from: usize) -> Option<usize> {
+        let rest = self.text.get(from..)?;
+        // Often it is near, where a search with wide registers does not pay.
+        if let Some(near) = rest.first_chunk::<8>() {
+            let found = zeros(u64::from_le_bytes(*near) ^ (ONES * u64::from(byte)));
+            if found != 0 {
+                return Some(from + found.trailing_zeros() as usize / 8);
+            }
+        }
+        memchr(byte, rest).map(|found| from + found)
     }
 
     /// Assign everything up to `end` to a region.
@@ -134,10 +144,10 @@ impl Scanner<'_> {
         self.position = end;
     }
 
-    /// The line whose content begins exactly here, if one does: its start and what it is. What comes
+    /// The line whose content begins exactly here, if one does: its start, its end and what it is. What comes
     /// before must be indentation and list markers. Each byte is looked back at once, since none of
     /// those is a mark.
-    fn line_from(&self, at: usize) -> Option<(usize, Line)> {
+    fn line_from(&self, at: usize) -> Option<(usize, usize, Line)> {
         let before = self.slice(self.position, at);
         let prefix = before
             .iter()
@@ -149,30 +159,37 @@ impl Scanner<'_> {
         if newline.is_some_and(|byte| *byte != b'\n') {
             return None;
         }
-        let line = self.slice(start, self.line_end(at));
-        let (indent, _) = strip_containers(line);
-        (start + indent == at).then(|| (start, classify(line)))
+        let end = self.line_end(at);
+        // Nothing stands before it: a quote whatever follows.
+        if prefix == 0 && self.text.get(at) == Some(&b'>') {
+            return Some((start, end, Line::Quote));
+        }
+        let line = self.slice(start, end);
+        let (indent, content) = match prefix {
+            0 => (0, line.trim_ascii_end()),
+            _ => strip_containers(line),
+        };
+        (start + indent == at).then(|| (start, end, classify_content(indent, content)))
     }
 
     /// Whether an odd number of backslashes stands before a place.
     fn is_escaped(&self, at: usize) -> bool {
-        let before = self.slice(self.position, at);
-        before
-            .iter()
-            .rev()
-            .take_while(|byte| **byte == b'\\')
-            .count()
-            % 2
-            == 1
+        let mut start = at;
+        while start > self.position && self.text.get(start - 1) == Some(&b'\\') {
+            start -= 1;
+        }
+        (at - start) % 2 == 1
     }
 
     /// Quoted lines that follow one another are one quote.
-    fn quote(&mut self, start: usize) -> usize {
+    fn quote(&mut self, start: usize, mut end: usize) -> usize {
         let first = match self.quote {
             Some((first, end)) if end == start => first,
             _ => start,
         };
-        let end = self.line_end(start);
+        while self.text.get(end) == Some(&b'>') {
+            end = self.line_end(end);
+        }
         self.quote = Some((first, end));
         self.advance(start, Region::Visible);
         self.advance(end, Region::BlockQuote(first));
@@ -180,15 +197,15 @@ impl Scanner<'_> {
     }
 
     /// Everything up to the line that closes the fence.
-    fn fence(&mut self, start: usize, fence: Fence) -> usize {
+    fn fence(&mut self, start: usize, first_end: usize, fence: Fence) -> usize {
         self.advance(start, Region::Visible);
-        let mut at = self.line_end(start);
+        let mut at = first_end;
         loop {
-            let Some(found) = memchr(fence.mark, self.slice(at, self.text.len())) else {
+            let here = (self.text.get(at) == Some(&fence.mark)).then_some(at);
+            let Some(mark) = here.or_else(|| self.find(fence.mark, at)) else {
                 self.advance(self.text.len(), Region::FencedCode(start));
                 return self.text.len();
             };
-            let mark = at + found;
             let indent = self
                 .slice(at, mark)
                 .iter()
@@ -253,17 +270,20 @@ impl Scanner<'_> {
 
     /// Most code spans end on the line they begin on, not far away.
     fn closer_nearby(&self, at: usize, length: usize) -> Option<usize> {
-        let near = self.slice(at, self.text.len().min(at + NEARBY));
-        let line = near.get(..memchr(b'\n', near).unwrap_or(near.len()))?;
-        let mut from = length;
-        while let Some(found) = memchr(b'`', line.get(from..)?) {
-            let start = from + found;
-            let run = run_length(line.get(start..)?);
-            // A run that reaches the end of what is looked at may go on behind it.
-            if run == length && start + run < near.len() {
-                return Some(at + start);
+        let mut from = at + length;
+        while from < at + NEARBY
+            && let Some(byte) = self.text.get(from)
+            && *byte != b'\n'
+        {
+            if *byte != b'`' {
+                from += 1;
+                continue;
             }
-            from = start + run;
+            let run = run_length(self.slice(from, self.text.len()));
+            if run == length {
+                return Some(from);
+            }
+            from += run;
         }
         None
     }
@@ -300,12 +320,17 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// The next byte that may hide something. Eight bytes at a time.
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// The high bit of each byte that is zero; exact, because seven bits never carry.
+fn zeros(word: u64) -> u64 {
+    !(((word & !HIGH) + !HIGH) | word) & HIGH
+}
+
+/// The next byte that may hide something: the start of a comment, a backtick, or a tilde or `>` that may be
+/// the first on its line. Eight bytes at a time.
 fn next_mark(text: &[u8], from: usize) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    // The high bit of each byte that is zero; exact, because seven bits never carry.
-    let zeros = |word: u64| !(((word & !HIGH) + !HIGH) | word) & HIGH;
     let marks = |word: u64| {
         let angles = (word & !(ONES * 2)) ^ (ONES * u64::from(b'<'));
         let backticks = word ^ (ONES * u64::from(b'`'));
@@ -315,22 +340,43 @@ fn next_mark(text: &[u8], from: usize) -> Option<usize> {
     let (words, rest) = text.get(from..)?.as_chunks::<8>();
     let mut at = from;
     for word in words {
-        let found = marks(u64::from_le_bytes(*word));
-        if found != 0 {
-            return Some(at + found.trailing_zeros() as usize / 8);
+        let mut found = marks(u64::from_le_bytes(*word));
+        while found != 0 {
+            let mark = at + found.trailing_zeros() as usize / 8;
+            if may_hide(text, mark) {
+                return Some(mark);
+            }
+            found &= found - 1;
         }
         at += 8;
     }
-    rest.iter()
-        .position(|byte| matches!(byte, b'<' | b'>' | b'`' | b'~'))
-        .map(|found| at + found)
+    (at..at + rest.len()).find(|mark| may_hide(text, *mark))
+}
+
+/// Whether a byte is worth a closer look. Most `<` and `>` are not.
+fn may_hide(text: &[u8], at: usize) -> bool {
+    match text.get(at) {
+        Some(b'`') => true,
+        Some(b'<') => text.get(at + 1) == Some(&b'!') && text.get(at + 2..at + 4) == Some(b"--"),
+        Some(b'>' | b'~') => may_begin_line(text, at),
+        _ => false,
+    }
+}
+
+/// Whether indentation, a list marker or nothing stands before.
+fn may_begin_line(text: &[u8], at: usize) -> bool {
+    match at.checked_sub(1).and_then(|before| text.get(before)) {
+        Some(before) => *before == b'\n' || is_container(*before),
+        None => true,
+    }
 }
 
 fn run_length(text: &[u8]) -> usize {
-    match text.first() {
-        Some(mark) => text.iter().take_while(|byte| *byte == mark).count(),
-        None => 0,
+    let mut length = 0;
+    while length < text.len() && text.get(length) == text.first() {
+        length += 1;
     }
+    length
 }
 
 /// Runs of backticks in a paragraph: their places, by length and then in order.
@@ -393,6 +439,11 @@ fn classify(line: &[u8]) -> Line {
         return Line::Text;
     }
     let (indent, content) = strip_containers(line);
+    classify_content(indent, content)
+}
+
+/// What a line is that has this content after its indentation and list markers.
+fn classify_content(indent: usize, content: &[u8]) -> Line {
     match content.first() {
         None => Line::Blank,
         Some(b'>') => Line::Quote,

@@ -15,6 +15,7 @@ const BLOCK: usize = 16 * 1024;
 /// ralph_gate_text::normal::write("ok in 12ms  \r\n", &mut |piece| normal.extend_from_slice(piece));
 /// assert_eq!(normal, b"ok in <duration>");
 /// ```
+#[inline(never)]
 pub fn write(text: &str, out: &mut dyn FnMut(&[u8])) {
     let mut sink = Sink::new(text.len(), out);
     scan(text.as_bytes(), &mut sink);
@@ -42,6 +43,9 @@ impl<'o> Sink<'o> {
     }
 
     fn push(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
         if bytes.len() >= 2 * BLOCK {
             return self.push_long(bytes);
         }
@@ -178,6 +182,8 @@ impl Writer<'_, '_> {
         match self.text.get(at) {
             Some(b'\n') => self.line_end(at),
             Some(b'\t') => {}
+            // Most slashes are in paths of the project.
+            Some(b'/') if !matches!(self.text.get(at + 1), Some(b't' | b'v' | b'p')) => {}
             _ => match volatile(self.text, at) {
                 // A run may begin before the byte that gave it away.
                 Some(run) if run.start >= self.done => self.mask(&run),
@@ -249,14 +255,19 @@ fn candidates(word: u64, after_blank: bool) -> u64 {
     (controls | digits) & !word & HIGH
 }
 
-/// The rest of the word that begins here can't be volatile any more.
+/// The rest of the word that begins here can't be volatile any more, nor can what follows it after points: the
+/// numbers of a version are one thing.
 fn after_word(text: &[u8], at: usize) -> usize {
-    let word = text.get(at..).unwrap_or_default();
-    at + word
-        .iter()
-        .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
-        .unwrap_or(word.len())
-        .max(1)
+    let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
+    let mut end = at + 1;
+    while let Some(byte) = text.get(end)
+        && (byte.is_ascii_alphanumeric()
+            || *byte == b'_'
+            || (*byte == b'.' && is_digit(end - 1) && is_digit(end + 1)))
+    {
+        end += 1;
+    }
+    end
 }
 
 fn volatile(text: &[u8], at: usize) -> Option<Run> {
@@ -311,9 +322,6 @@ fn escape(rest: &[u8]) -> usize {
 
 /// `/tmp/…`, `/var/folders/…`, `/var/tmp/…`, `/private/var/…`: masked up to white space or a quote.
 fn temporary_path(rest: &[u8], before: Option<u8>) -> Option<Masked> {
-    if !matches!(rest.get(1), Some(b't' | b'v' | b'p')) {
-        return None;
-    }
     let roots: [&[u8]; 4] = [b"/tmp/", b"/var/folders/", b"/var/tmp/", b"/private/var/"];
     if !roots.iter().any(|root| rest.starts_with(root)) {
         return None;
@@ -369,23 +377,17 @@ fn address(rest: &[u8]) -> Option<Masked> {
 /// A date, a time, a duration or a process id.
 fn number(text: &[u8], at: usize) -> Option<Masked> {
     let rest = text.get(at..)?;
-    // Most numbers are followed by nothing that makes them a date, a time or a duration.
-    let next = rest.get(digits(rest)).copied().unwrap_or(b'\n');
-    if matches!(
-        next,
-        b',' | b')' | b';' | b']' | b'%' | b'\n' | b'"' | b'\'' | b'`'
-    ) {
-        return process_id(text, at);
-    }
-    // `file.rs:12:30` is a place, not a time.
-    let after_colon = at.checked_sub(1).and_then(|index| text.get(index)) == Some(&b':');
-    date_time(rest)
-        .or_else(|| {
-            let length = clock(rest).filter(|_| !after_colon)?;
-            Some((length, &b"<time>"[..]))
-        })
-        .or_else(|| duration(rest))
-        .or_else(|| process_id(text, at))
+    // What follows the digits says what it may be. Most numbers are followed by nothing of interest.
+    let whole = digits(rest);
+    let found = match rest.get(whole) {
+        Some(b'-' | b'/') => date_time(rest),
+        // `file.rs:12:30` is a place, not a time.
+        Some(b':') if at.checked_sub(1).and_then(|index| text.get(index)) == Some(&b':') => None,
+        Some(b':') => clock(rest).map(|length| (length, &b"<time>"[..])),
+        Some(b'.' | b' ' | 0xc2 | b'a'..=b'z') => duration(rest, whole),
+        _ => None,
+    };
+    found.or_else(|| process_id(text, at))
 }
 
 fn digits(text: &[u8]) -> usize {
@@ -449,8 +451,7 @@ fn clock(text: &[u8]) -> Option<usize> {
 }
 
 /// A number and a unit of time: `12ms`, `0.34 s`, `2m 3.5s` (each by itself), `5 seconds`.
-fn duration(rest: &[u8]) -> Option<Masked> {
-    let whole = digits(rest);
+fn duration(rest: &[u8], whole: usize) -> Option<Masked> {
     let fraction = match rest.get(whole) {
         Some(b'.') => match digits(rest.get(whole + 1..)?) {
             0 => 0,
@@ -460,7 +461,11 @@ fn duration(rest: &[u8]) -> Option<Masked> {
     };
     let number = whole + fraction;
     let space = usize::from(rest.get(number) == Some(&b' '));
-    let unit = word(rest.get(number + space..)?);
+    let rest_of_it = rest.get(number + space..)?;
+    if !matches!(rest_of_it.first(), Some(b'a'..=b'z' | 0xc2)) {
+        return None;
+    }
+    let unit = word(rest_of_it);
     let is_unit = match unit {
         // `5 m` and `5 s` are too short to be sure of, unless they touch or have a fraction.
         b"s" | b"m" => space == 0 || fraction > 0,
@@ -487,23 +492,23 @@ fn word(text: &[u8]) -> &[u8] {
 
 /// A number after `pid`, as in `pid 123`, `pid=123`, `PID: 123` or `process 123`.
 fn process_id(text: &[u8], at: usize) -> Option<Masked> {
-    let mut before = text.get(..at)?;
-    for mark in [b" ", b"=", b":", b"[", b" "] {
-        before = before.strip_suffix(mark).unwrap_or(before);
+    let mut end = at;
+    for mark in [b' ', b'=', b':', b'[', b' '] {
+        if end > 0 && text.get(end - 1) == Some(&mark) {
+            end -= 1;
+        }
     }
-    let named = [&b"pid"[..], b"process"].iter().any(|name| {
-        before.len().checked_sub(name.len()).is_some_and(|start| {
-            before
-                .get(start..)
-                .is_some_and(|word| word.eq_ignore_ascii_case(name))
-                && start
-                    .checked_sub(1)
-                    .and_then(|index| before.get(index))
-                    .is_none_or(|byte| !byte.is_ascii_alphanumeric())
-        })
-    });
-    let length = digits(text.get(at..)?);
-    named.then_some((length, b"<pid>"))
+    let name: &[u8] = match text.get(end.checked_sub(1)?)? {
+        b'd' | b'D' => b"pid",
+        b's' | b'S' => b"process",
+        // Nearly every number stands after something else.
+        _ => return None,
+    };
+    let start = end.checked_sub(name.len())?;
+    let before = start.checked_sub(1).and_then(|index| text.get(index));
+    let named = text.get(start..end)?.eq_ignore_ascii_case(name)
+        && before.is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    named.then(|| (digits(text.get(at..).unwrap_or_default()), &b"<pid>"[..]))
 }
 
 #[cfg(test)]
@@ -540,6 +545,8 @@ mod tests {
             ("at 2026-11-16 05:36 ok", "at <time> ok"),
             ("[12:30:05] started", "[<time>] started"),
             ("finished in 12.5ms", "finished in <duration>"),
+            ("finished in .5s", "finished in .<duration>"),
+            ("1.2.3 finished in 1.5s", "1.2.3 finished in <duration>"),
             ("finished in 3 seconds", "finished in <duration>"),
             (
                 "test result: ok. 3 passed; finished in 0.00s",
@@ -626,6 +633,8 @@ mod tests {
             "error[E0308]: mismatched types at src/main.rs:12:5",
             "commit 1a2b3c4d",
             "version 1.2.3",
+            "version 1.2.3s",
+            "127.0.0.1:8080",
             "5 minor issues",
             "/home/user/tmp/file",
             "a/tmp/b",
