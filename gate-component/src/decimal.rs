@@ -6,7 +6,7 @@ use std::fmt;
 const PLACES: u32 = 12;
 const ONE: u128 = 10_u128.pow(PLACES);
 /// The largest whole part accepted, so that sums over a loop never overflow.
-const MAX_WHOLE: u128 = 1_000_000_000_000;
+pub(crate) const MAX_WHOLE: u128 = 1_000_000_000_000;
 
 /// A number of zero or more with up to twelve decimal places, kept exactly.
 ///

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::contract::draft::MAX_NAME;
+use crate::contract::fields::MAX_NAME;
 use crate::decimal::Decimal;
 use crate::tree::Node;
 use crate::tree::decode::{Decoder, Fields, Path};

@@ -44,6 +44,7 @@ pub mod prd;
 pub mod progress;
 pub mod promise;
 pub mod routing;
+pub mod schema;
 pub mod session;
 pub mod signal;
 pub mod snapshot;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::contract::draft::Extent;
+use crate::contract::fields;
 use crate::contract::profile::Profiles;
 use crate::contract::{self, Contract, Enforcement, Mode};
 use crate::error::{ErrorCode, GateError, Problem};
@@ -73,8 +74,7 @@ impl RoutingPolicy {
         if matches!(node.value, Value::Null) {
             return policy;
         }
-        let known = ["ralph_enabled", "require_cost_budget", "profiles"];
-        let Some(fields) = decoder.object(node, path, &known) else {
+        let Some(fields) = decoder.object(node, path, &fields::names(fields::POLICY_FIELDS)) else {
             return policy;
         };
         let mut flag = |name, default| match fields.get(name) {
@@ -83,6 +83,9 @@ impl RoutingPolicy {
         };
         policy.ralph_enabled = flag("ralph_enabled", policy.ralph_enabled);
         policy.require_cost_budget = flag("require_cost_budget", policy.require_cost_budget);
+        if let Some(node) = fields.get("$schema") {
+            decoder.string(node, path.field("$schema"));
+        }
         if let Some(node) = fields.get("profiles") {
             policy
                 .profiles

@@ -11,5 +11,6 @@
 )]
 
 pub mod engine;
+pub mod schema;
 
 pub use engine::{CallError, EngineError, GateEngine, GateLimits, Session};

@@ -1,5 +1,9 @@
 //! A contract as somebody wrote it: each field perhaps absent, each with its place.
 
+use super::fields::{
+    self, CHECK_FIELDS, FIELDS, MAX_CHECKS, MAX_NAME, MAX_TOKEN, NOT_IN_PROFILES, PASSED_OVER,
+    REQUEST_FIELDS, TOKEN_FIELDS,
+};
 use super::{Check, Contract, Enforcement, Mode, OnFlaky, PromiseRules, Token};
 use crate::decimal::Decimal;
 use crate::promise::collapse;
@@ -7,42 +11,6 @@ use crate::signal::Signal;
 use crate::tree::decode::{Decoder, Path};
 use crate::tree::{At, Node, Value};
 use crate::vocabulary::Word as _;
-
-/// The longest check id and profile name, in bytes.
-pub(crate) const MAX_NAME: usize = 128;
-/// The longest completion token, in bytes. With a nonce it must still fit into a promise report.
-const MAX_TOKEN: usize = 190;
-/// The most checks of one contract: the snapshot remembers something of each.
-const MAX_CHECKS: usize = 64;
-/// Thirty days: a duration in milliseconds always fits a `u32`.
-const MAX_MS: u32 = 2_592_000_000;
-
-/// The fields of a contract, SPEC §5.
-pub const FIELDS: &[&str] = &[
-    "mode",
-    "profile",
-    "effective",
-    "enforcement",
-    "completion_token",
-    "promise_rules",
-    "completion_checks",
-    "on_flaky",
-    "optional_pass_ratio",
-    "allow_override",
-    "loop_max_iters",
-    "no_progress_limit",
-    "plateau_limit",
-    "per_iter_timeout_ms",
-    "max_tool_calls",
-    "max_duration_ms",
-    "max_consecutive_failures",
-    "max_check_retries",
-    "cost_budget_usd",
-    "feedback_max_bytes",
-];
-
-/// The fields that a request may have beside those of a contract. The gate passes over them.
-const REQUEST_FIELDS: &[&str] = &["session_key", "draft_id", "task_class"];
 
 /// Which fields are allowed where a draft is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,15 +25,13 @@ pub enum Extent {
 
 impl Extent {
     fn fields(self) -> Vec<&'static str> {
+        let mut names = fields::names(FIELDS);
         match self {
-            Self::Contract => FIELDS.to_vec(),
-            Self::Request => FIELDS.iter().chain(REQUEST_FIELDS).copied().collect(),
-            Self::Profile => FIELDS
-                .iter()
-                .copied()
-                .filter(|field| !matches!(*field, "mode" | "profile" | "effective"))
-                .collect(),
+            Self::Contract => {}
+            Self::Request => names.extend(fields::names(REQUEST_FIELDS)),
+            Self::Profile => names.retain(|name| !NOT_IN_PROFILES.contains(name)),
         }
+        names
     }
 }
 
@@ -160,21 +126,26 @@ impl Draft {
         draft.allow_override = reader.read(get("allow_override"), "allow_override", |d, n, p| {
             d.bool(n, p)
         });
-        let mut number =
-            |name, min, max| reader.read(get(name), name, |d, n, p| d.integer(n, p, min, max));
-        draft.loop_max_iters = number("loop_max_iters", 1, 10_000);
-        draft.no_progress_limit = number("no_progress_limit", 0, 10_000);
-        draft.plateau_limit = number("plateau_limit", 0, 10_000);
-        draft.per_iter_timeout_ms = number("per_iter_timeout_ms", 1, MAX_MS);
-        draft.max_tool_calls = number("max_tool_calls", 0, 1_000_000_000);
-        draft.max_duration_ms = number("max_duration_ms", 1, MAX_MS);
-        draft.max_consecutive_failures = number("max_consecutive_failures", 1, 10_000);
-        draft.max_check_retries = number("max_check_retries", 0, 100);
-        draft.feedback_max_bytes = number("feedback_max_bytes", 256, 65_536);
+        let mut number = |name| {
+            let (min, max) = fields::bounds(FIELDS, name);
+            reader.read(get(name), name, |d, n, p| d.integer(n, p, min, max))
+        };
+        draft.loop_max_iters = number("loop_max_iters");
+        draft.no_progress_limit = number("no_progress_limit");
+        draft.plateau_limit = number("plateau_limit");
+        draft.per_iter_timeout_ms = number("per_iter_timeout_ms");
+        draft.max_tool_calls = number("max_tool_calls");
+        draft.max_duration_ms = number("max_duration_ms");
+        draft.max_consecutive_failures = number("max_consecutive_failures");
+        draft.max_check_retries = number("max_check_retries");
+        draft.feedback_max_bytes = number("feedback_max_bytes");
         draft.cost_budget_usd =
             reader.read(get("cost_budget_usd"), "cost_budget_usd", |d, n, p| {
                 d.decimal(n, p)
             });
+        for name in PASSED_OVER {
+            reader.read(get(name), name, |d, n, p| d.string(n, p));
+        }
         draft.flawed = decoder.problem_count() > problems_before;
         draft
     }
@@ -321,7 +292,7 @@ fn raw_token(node: &Node<'_>) -> Option<String> {
 fn token(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Option<Placed<Token>> {
     let (text, nonce, seed) = match &node.value {
         Value::Map(_) => {
-            let fields = decoder.object(node, path, &["text", "nonce", "seed"])?;
+            let fields = decoder.object(node, path, &fields::names(TOKEN_FIELDS))?;
             let text_node = decoder.require(fields, path, "text")?;
             let text = token_text(decoder, text_node, path.field("text"))?;
             let nonce = match fields.get("nonce") {
@@ -429,7 +400,7 @@ fn check(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Option<D
         );
         return None;
     }
-    let fields = decoder.object(node, path, &["id", "required", "on_flaky", "retries"])?;
+    let fields = decoder.object(node, path, &fields::names(CHECK_FIELDS))?;
     let id = decoder
         .require(fields, path, "id")
         .and_then(|node| check_id(decoder, node, path.field("id")));
@@ -441,7 +412,8 @@ fn check(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Option<D
     let required = reader.read(fields.get("required"), "required", |d, n, p| d.bool(n, p));
     let on_flaky = reader.read(fields.get("on_flaky"), "on_flaky", |d, n, p| d.word(n, p));
     let retries = reader.read(fields.get("retries"), "retries", |d, n, p| {
-        let value = d.integer(n, p, 0, 100)?;
+        let (min, max) = fields::bounds(CHECK_FIELDS, "retries");
+        let value = d.integer(n, p, min, max)?;
         Some(Placed { value, at: n.at })
     });
     if reader.flawed {

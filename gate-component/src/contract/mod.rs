@@ -1,6 +1,7 @@
 //! The contract: what must hold for a loop to complete, and the guardrails that end it otherwise.
 
 pub mod draft;
+pub(crate) mod fields;
 mod lint;
 pub mod profile;
 

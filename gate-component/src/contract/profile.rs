@@ -1,6 +1,7 @@
 //! Profiles: named sets of defaults. Fields of the request win over them.
 
-use super::draft::{Draft, Extent, MAX_NAME};
+use super::draft::{Draft, Extent};
+use super::fields::MAX_NAME;
 use super::{Enforcement, OnFlaky};
 use crate::decimal::Decimal;
 use crate::tree::Node;

@@ -384,14 +384,17 @@ fn listed(output: &str, tags: &[Found], statuses: &[TagStatus]) -> Vec<PromiseTa
             offset: u32::try_from(tag.start).unwrap_or(u32::MAX),
             length: u32::try_from(tag.end.map_or(OPEN.len(), |end| end - tag.start))
                 .unwrap_or(u32::MAX),
-            text: shown(tag.text(output)),
+            text: match status {
+                TagStatus::Accepted => keep(&collapse(tag.text(output))).into_owned(),
+                _ => shown(tag.text(output)),
+            },
             status: *status,
             reason: status.reason().to_owned(),
         })
         .collect()
 }
 
-/// What a report shows of a tag's content.
+/// What a report shows of a tag that does not count.
 fn shown(content: &str) -> String {
     let looked_at = content.get(..content.floor_char_boundary(MAX_CONTENT));
     match looked_at {

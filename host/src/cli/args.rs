@@ -53,6 +53,15 @@ pub(crate) enum Command {
     Promise(PromiseArgs),
     Fingerprint(FingerprintArgs),
     Signal(SignalArgs),
+    /// Print the JSON Schema of a file, with which an editor completes and checks it
+    #[command(after_help = "Examples:
+  ralph-gate schema contract > contract.schema.json
+  ralph-gate schema routing")]
+    Schema {
+        /// What the file holds
+        #[arg(value_parser = PossibleValuesParser::new(super::schema::names()))]
+        name: String,
+    },
     /// Show the version of the command and of the gate it carries
     #[command(after_help = "Example:\n  ralph-gate version --json")]
     Version,

@@ -10,6 +10,7 @@ mod fingerprint;
 mod input;
 mod promise;
 mod route;
+mod schema;
 mod signal;
 mod terminal;
 mod version;
@@ -80,6 +81,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Promise(args) => promise::run(&args, terminal),
         Command::Fingerprint(args) => fingerprint::run(&args, terminal),
         Command::Signal(args) => signal::run(&args, terminal),
+        Command::Schema { name } => schema::run(&name),
         Command::Version => version::run(terminal),
         Command::Component => component::run(),
         Command::Completions { shell } => completions(shell),

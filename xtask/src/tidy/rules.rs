@@ -20,7 +20,7 @@ const BINDINGS: &str = "bindings";
 const CODE: &[&str] = &[".rs", ".js", ".mjs", ".cjs", ".ts", ".py", ".sh", ".html"];
 
 /// Where the fields of a contract are listed, as `const FIELDS`.
-const CONTRACT: &str = "gate-component/src/contract/draft.rs";
+const CONTRACT: &str = "gate-component/src/contract/fields.rs";
 
 const WIT: &str = "wit/gate.wit";
 
@@ -199,7 +199,7 @@ fn names(root: &Path) -> Result<BTreeSet<String>, Violation> {
     Ok(names)
 }
 
-/// The string literals of `const FIELDS: … = &[…];`.
+/// The string literals of `const FIELDS: … = &[…];` that are names and not sentences.
 fn contract_fields(source: &str) -> Vec<String> {
     let tokens = lex(source);
     let start = tokens
@@ -212,7 +212,7 @@ fn contract_fields(source: &str) -> Vec<String> {
         .iter()
         .skip(start)
         .take_while(|token| !(token.kind == Kind::Mark && token.text == ";"))
-        .filter(|token| token.kind == Kind::Text)
+        .filter(|token| token.kind == Kind::Text && !token.text.contains(' '))
         .map(|token| token.text.clone())
         .collect()
 }
@@ -258,7 +258,9 @@ mod tests {
     #[test]
     fn names_come_from_the_gate_and_its_wit() {
         assert_eq!(
-            contract_fields("pub const FIELDS: &[&str] = &[\"a_b\", \"c\"]; \"d\""),
+            contract_fields(
+                "const FIELDS: &[Field] = &[field(\"a_b\", 1, \"It is e_f.\"), field(\"c\")]; \"d\""
+            ),
             ["a_b", "c"]
         );
         let wit = "enum signal { LOOP-DONE, /// no, not this\n LOOP-ERROR }";

@@ -369,7 +369,7 @@ fn a_rule_in_a_binding_is_reported() {
 fn rules_can_only_be_checked_while_their_names_are_found() {
     let added = added(|tree| {
         tree.write(
-            "gate-component/src/contract/draft.rs",
+            "gate-component/src/contract/fields.rs",
             "//! No list of fields.\n",
         );
     });
