@@ -201,7 +201,10 @@ impl Fuzzer {
         thread::scope(|scope| {
             for _ in 0..workers.min(targets.len()) {
                 scope.spawn(|| {
-                    while let Some(target) = lock(&waiting).pop() {
+                    loop {
+                        // In a statement of its own, or the lock would be held while the target runs.
+                        let next = lock(&waiting).pop();
+                        let Some(target) = next else { break };
                         println!("    {target}");
                         let outcome = self.run_one(target);
                         lock(&done).insert(target, outcome);
