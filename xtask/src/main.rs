@@ -14,6 +14,7 @@ mod demo;
 mod dist;
 mod fuzz;
 mod model;
+mod mutants;
 mod process;
 mod scratch;
 mod setup;
@@ -39,6 +40,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     bench::COMMAND,
     fuzz::COMMAND,
     model::COMMAND,
+    mutants::COMMAND,
     dist::COMMAND,
     setup::COMMAND,
 ];
