@@ -127,6 +127,17 @@ mod tests {
     }
 
     #[test]
+    fn yaml_is_read_up_to_its_longest() {
+        let mut text = format!("a: 1\n#{}", "c".repeat(MAX_YAML - 6));
+        assert_eq!(text.len(), MAX_YAML);
+        assert_eq!(digest(&text), digest("a: 1"));
+        text.push('c');
+        let (other, note) = yaml(&text);
+        assert_ne!(other, digest("a: 1"));
+        assert!(note.is_some_and(|note| note.contains("4194305 bytes of YAML")));
+    }
+
+    #[test]
     fn an_alias_is_what_it_stands_for() {
         for (text, other) in [
             ("a: &x [1, {b: c}]\nd: *x", "a: [1, {b: c}]\nd: [1, {b: c}]"),

@@ -108,9 +108,6 @@ pub struct PromiseReport {
     /// Signals to the contrary in tags that would count by their place.
     #[serde(skip)]
     pub(crate) contrary: Option<Signal>,
-    /// Texts of tags that don't count because of their place, for the failure taxonomy.
-    #[serde(skip)]
-    pub(crate) misplaced: Vec<String>,
 }
 
 /// Trim and collapse white space.
@@ -309,7 +306,7 @@ fn judge_lenient(output: &str, tags: &[Found]) -> Judgement {
         Some(None) => true,
         Some(Some(TagStatus::Nested)) => tags.get(*index).is_some_and(|tag| {
             let next = tags.get(index + 1).map(|next| next.start);
-            let innermost = next.is_none_or(|next| tag.end.is_some_and(|end| next > end));
+            let innermost = next.is_none_or(|next| tag.end.is_some_and(|end| next >= end));
             innermost && !is_blank(tag.text(output))
         }),
         _ => false,
@@ -347,11 +344,6 @@ fn report(output: &str, tags: &[Found], judged: &Judgement) -> PromiseReport {
         context,
         context_warning,
         contrary: statuses().find_map(|(tag, status)| contrary(output, tag, status)),
-        misplaced: statuses()
-            .filter(|(_, status)| is_misplaced(*status))
-            .map(|(tag, _)| shown(tag.text(output)))
-            .take(MAX_TAGS)
-            .collect(),
     }
 }
 
@@ -364,13 +356,6 @@ fn contrary(output: &str, tag: &Found, status: TagStatus) -> Option<Signal> {
         }
         _ => None,
     }
-}
-
-fn is_misplaced(status: TagStatus) -> bool {
-    !matches!(
-        status,
-        TagStatus::Accepted | TagStatus::Conflicting | TagStatus::Empty | TagStatus::Unclosed
-    )
 }
 
 /// The first and the last tags.

@@ -81,36 +81,24 @@ fn against_token(promise: &PromiseReport, token: &str) -> Option<(FailureCode, S
                 ),
             )),
         },
-        None if promise.misplaced.iter().any(|text| text == token) => Some((
-            FailureCode::PromiseMisplaced,
-            format!(
-                "the promise `{token}` does not count where it stands: {}",
-                why(promise, token)
-            ),
-        )),
-        None if promise.found > 0 => Some((
-            FailureCode::TokenMissing,
-            format!(
-                "no promise `{token}`; none of the {} promise tags counts",
-                promise.found
-            ),
-        )),
-        None => Some((
-            FailureCode::TokenMissing,
-            format!("no promise `{token}` at the end of the output"),
-        )),
+        None => Some(without_promise(promise, token)),
     }
 }
 
-/// Why the first tag with the token's text was refused.
-fn why(promise: &PromiseReport, token: &str) -> String {
-    promise
-        .tags
-        .iter()
-        .find(|tag| tag.text == token)
-        .map_or_else(String::new, |tag| {
-            format!("{} (byte {})", tag.reason, tag.offset)
-        })
+/// No promise counts: is the token at a place where it does not?
+fn without_promise(promise: &PromiseReport, token: &str) -> (FailureCode, String) {
+    if let Some(tag) = promise.tags.iter().find(|tag| tag.text == token) {
+        let reason = format!(
+            "the promise `{token}` does not count where it stands: {} (byte {})",
+            tag.reason, tag.offset
+        );
+        return (FailureCode::PromiseMisplaced, reason);
+    }
+    let reason = match promise.found {
+        0 => format!("no promise `{token}` at the end of the output"),
+        found => format!("no promise `{token}`; none of the {found} promise tags counts"),
+    };
+    (FailureCode::TokenMissing, reason)
 }
 
 fn conflict() -> (FailureCode, String) {
