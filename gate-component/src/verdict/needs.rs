@@ -112,7 +112,7 @@ fn optional(contract: &Contract, checks: &[CheckAssessment]) -> Option<Need> {
     let passed = optional().filter(|check| check.passed).count();
     let total = optional().count();
     let ratio = contract.optional_pass_ratio;
-    let missing = (0..=total - passed).find(|more| ratio.is_met_by(passed + more, total))?;
+    let missing = (0..=total).find(|more| ratio.is_met_by(passed + more, total))?;
     if missing == 0 {
         return None;
     }
