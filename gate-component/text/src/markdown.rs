@@ -123,14 +123,15 @@ impl Scanner<'_> {
     /// The next place of a byte.
     fn find(&self, byte: u8, from: usize) -> Option<usize> {
         let rest = self.text.get(from..)?;
+        let Some((near, far)) = rest.split_first_chunk::<8>() else {
+            return memchr(byte, rest).map(|found| from + found);
+        };
         // Often it is near, where a search with wide registers does not pay.
-        if let Some(near) = rest.first_chunk::<8>() {
-            let found = zeros(u64::from_le_bytes(*near) ^ (ONES * u64::from(byte)));
-            if found != 0 {
-                return Some(from + found.trailing_zeros() as usize / 8);
-            }
+        let found = zeros(u64::from_le_bytes(*near) ^ (ONES * u64::from(byte)));
+        if found != 0 {
+            return Some(from + found.trailing_zeros() as usize / 8);
         }
-        memchr(byte, rest).map(|found| from + found)
+        memchr(byte, far).map(|found| from + 8 + found)
     }
 
     /// Assign everything up to `end` to a region.
@@ -174,11 +175,13 @@ impl Scanner<'_> {
 
     /// Whether an odd number of backslashes stands before a place.
     fn is_escaped(&self, at: usize) -> bool {
+        let mut escaped = false;
         let mut start = at;
         while start > self.position && self.text.get(start - 1) == Some(&b'\\') {
+            escaped = !escaped;
             start -= 1;
         }
-        (at - start) % 2 == 1
+        escaped
     }
 
     /// Quoted lines that follow one another are one quote.
@@ -219,15 +222,8 @@ impl Scanner<'_> {
                 self.advance(end, Region::FencedCode(start));
                 return end;
             }
-            at = if begins {
-                end
-            } else {
-                mark + run_length(self.slice(mark, end))
-            };
             // Only the start of a line can close the fence.
-            if !begins {
-                at = self.line_end(at);
-            }
+            at = end;
         }
     }
 
@@ -244,10 +240,10 @@ impl Scanner<'_> {
     fn backticks(&mut self, at: usize) -> usize {
         // An escaped backtick is not part of the run.
         let at = at + usize::from(self.is_escaped(at));
-        let length = run_length(self.slice(at, self.text.len()));
-        if length == 0 || self.text.get(at) != Some(&b'`') {
-            return at.max(self.position);
+        if self.text.get(at) != Some(&b'`') {
+            return at;
         }
+        let length = run_length(self.slice(at, self.text.len()));
         let closer = match self
             .paragraph
             .as_ref()
