@@ -368,11 +368,8 @@ fn may_begin_line(text: &[u8], at: usize) -> bool {
 }
 
 fn run_length(text: &[u8]) -> usize {
-    let mut length = 0;
-    while length < text.len() && text.get(length) == text.first() {
-        length += 1;
-    }
-    length
+    let other = text.iter().position(|byte| Some(byte) != text.first());
+    other.unwrap_or(text.len())
 }
 
 /// Runs of backticks in a paragraph: their places, by length and then in order.
@@ -503,7 +500,7 @@ fn strip_containers(line: &[u8]) -> (usize, &[u8]) {
     )
 }
 
-/// The length of `- `, `* `, `+ `, `1. ` or `1) ` at the beginning.
+/// The length of `-`, `*`, `+`, `1.` or `1)` at the beginning, if white space follows.
 fn list_marker(text: &[u8]) -> Option<usize> {
     let digits = text
         .iter()
@@ -515,7 +512,7 @@ fn list_marker(text: &[u8]) -> Option<usize> {
         Some(b'-' | b'*' | b'+') if digits == 0 => 1,
         _ => return None,
     };
-    matches!(text.get(marker), Some(b' ' | b'\t')).then_some(marker + 1)
+    matches!(text.get(marker), Some(b' ' | b'\t')).then_some(marker)
 }
 
 #[cfg(test)]

@@ -101,8 +101,10 @@ impl<'o> Sink<'o> {
         }
         self.buffer
             .extend_from_slice(bytes.get(..head).unwrap_or_default());
-        (self.out)(&self.buffer);
-        self.buffer.clear();
+        if !self.buffer.is_empty() {
+            (self.out)(&self.buffer);
+            self.buffer.clear();
+        }
         (self.out)(bytes.get(head..head + blocks).unwrap_or_default());
         self.observe(bytes);
         self.append(bytes.get(head + blocks..).unwrap_or_default());
@@ -522,20 +524,16 @@ mod tests {
     }
 
     /// What the sink gives away for these pieces. All but the last must be whole blocks.
-    fn given_away<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
+    fn given_away<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Vec<Vec<u8>> {
         let mut given: Vec<Vec<u8>> = Vec::new();
         let mut out = |piece: &[u8]| given.push(piece.to_vec());
         let mut sink = Sink::new(0, &mut out);
         pieces.into_iter().for_each(|piece| sink.push(piece));
         sink.finish();
         let whole = given.len() - 1;
-        assert!(
-            given
-                .iter()
-                .take(whole)
-                .all(|piece| piece.len() % BLOCK == 0)
-        );
-        given.concat()
+        let is_whole = |piece: &Vec<u8>| !piece.is_empty() && piece.len() % BLOCK == 0;
+        assert!(given.iter().take(whole).all(is_whole));
+        given
     }
 
     #[test]
@@ -612,11 +610,20 @@ mod tests {
                 let parts = std::iter::once(start.as_bytes())
                     .chain(text.as_bytes().chunks(1000))
                     .chain([&b"z"[..]]);
-                let given = given_away(whole);
+                let given = given_away(whole).concat();
                 assert_eq!(given, whole.concat(), "{before} {blank}");
-                assert_eq!(given, given_away(parts), "{before} {blank}");
+                assert_eq!(given, given_away(parts).concat(), "{before} {blank}");
             }
         }
+    }
+
+    #[test]
+    fn only_white_space_that_waits_for_its_end_makes_a_piece_longer_than_a_block() {
+        let pieces = |text: &str| given_away(text.as_bytes().chunks(100));
+        let longest = |text: &str| pieces(text).iter().map(Vec::len).max();
+        assert_eq!(longest(&"x".repeat(10 * BLOCK)), Some(BLOCK));
+        let waits = format!("{}{}x", "x".repeat(BLOCK / 2), " ".repeat(3 * BLOCK));
+        assert_eq!(longest(&waits), Some(3 * BLOCK));
     }
 
     #[test]
