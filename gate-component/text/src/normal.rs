@@ -260,16 +260,19 @@ fn candidates(word: u64, after_blank: bool) -> u64 {
 /// The rest of the word that begins here can't be volatile any more, nor can what follows it after points: the
 /// numbers of a version are one thing.
 fn after_word(text: &[u8], at: usize) -> usize {
-    let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
-    let mut end = at + 1;
+    let mut end = at;
     while let Some(byte) = text.get(end)
-        && (byte.is_ascii_alphanumeric()
-            || *byte == b'_'
-            || (*byte == b'.' && is_digit(end - 1) && is_digit(end + 1)))
+        && (byte.is_ascii_alphanumeric() || *byte == b'_' || is_point(text, end))
     {
         end += 1;
     }
     end
+}
+
+/// Whether a point stands here, after a digit.
+fn is_point(text: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| text.get(before));
+    text.get(at) == Some(&b'.') && before.is_some_and(u8::is_ascii_digit)
 }
 
 fn volatile(text: &[u8], at: usize) -> Option<Run> {
@@ -306,17 +309,14 @@ fn escape(rest: &[u8]) -> usize {
             .map_or(rest.len(), |end| {
                 end + 2 + usize::from(rest.get(end + 2) != Some(&b'\n'))
             }),
-        Some(b']') => match rest
+        // What ends it may be an escape sequence of its own.
+        Some(b']') => rest
             .iter()
             .skip(2)
             .position(|byte| matches!(byte, 0x07 | 0x1b | b'\n'))
-        {
-            None => rest.len(),
-            Some(end) => match rest.get(end + 2..end + 4) {
-                Some(b"\x1b\\") => end + 4,
-                _ => end + 2 + usize::from(rest.get(end + 2) == Some(&0x07)),
-            },
-        },
+            .map_or(rest.len(), |end| {
+                end + 2 + usize::from(rest.get(end + 2) == Some(&0x07))
+            }),
         None | Some(b'\n') => 1,
         Some(_) => 2,
     }
@@ -603,16 +603,20 @@ mod tests {
     #[test]
     fn a_long_piece_is_given_away_like_many_short_ones() {
         for blank in [0, 1, BLOCK, 3 * BLOCK] {
-            for before in [0, 1, BLOCK - 1, BLOCK + 7] {
-                let text = format!("{}{}", "x".repeat(3 * BLOCK + 5), " ".repeat(blank));
-                let start = "y".repeat(before);
-                let whole = [start.as_bytes(), text.as_bytes(), b"z"];
-                let parts = std::iter::once(start.as_bytes())
-                    .chain(text.as_bytes().chunks(1000))
-                    .chain([&b"z"[..]]);
-                let given = given_away(whole).concat();
-                assert_eq!(given, whole.concat(), "{before} {blank}");
-                assert_eq!(given, given_away(parts).concat(), "{before} {blank}");
+            for content in [0, 1, BLOCK + 1, 3 * BLOCK + 5] {
+                for before in [0, 1, BLOCK - 1, BLOCK + 7] {
+                    for end in ["", "z"] {
+                        let text = format!("{}{}", "x".repeat(content), " ".repeat(blank));
+                        let start = "y".repeat(before);
+                        let whole = [start.as_bytes(), text.as_bytes(), end.as_bytes()];
+                        let parts = std::iter::once(start.as_bytes())
+                            .chain(text.as_bytes().chunks(1000))
+                            .chain([end.as_bytes()]);
+                        let expected = whole.concat().trim_ascii_end().to_vec();
+                        assert_eq!(given_away(whole).concat(), expected, "{before} {blank}");
+                        assert_eq!(given_away(parts).concat(), expected, "{before} {blank}");
+                    }
+                }
             }
         }
     }
