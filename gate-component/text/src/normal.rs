@@ -531,7 +531,7 @@ mod tests {
         pieces.into_iter().for_each(|piece| sink.push(piece));
         sink.finish();
         let whole = given.len() - 1;
-        let is_whole = |piece: &Vec<u8>| !piece.is_empty() && piece.len() % BLOCK == 0;
+        let is_whole = |piece: &Vec<u8>| !piece.is_empty() && piece.len().is_multiple_of(BLOCK);
         assert!(given.iter().take(whole).all(is_whole));
         given
     }
