@@ -253,6 +253,10 @@ fn agree(text: &str) {
 }
 
 const PIECES: &[&str] = &[
+    " s",
+    " m",
+    "1.5",
+    "0.34",
     "a",
     "b7",
     "_",
