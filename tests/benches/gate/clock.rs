@@ -44,6 +44,15 @@ fn bytes_as_float(bytes: usize) -> f64 {
     f64::from(u32::try_from(bytes).expect("at most 4 GiB"))
 }
 
+/// `value` should be at most `limit`, and it is known why it is not.
+pub(crate) fn wish(what: &str, value: f64, limit: f64, why: &str) {
+    if value <= limit {
+        println!("  met  {what}: {value:.2}, at most {limit}");
+    } else {
+        println!("MISSED {what}: {value:.2}, wished at most {limit}: {why}");
+    }
+}
+
 /// What was promised, and whether it was kept.
 pub(crate) struct Limits {
     missed: Vec<String>,

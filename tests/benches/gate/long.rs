@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use ralph_gate::engine as host;
 
-use crate::clock::{Limits, median, medians, micros, nanos_per_byte, ratio};
+use crate::clock::{Limits, median, medians, micros, nanos_per_byte, ratio, wish};
 use crate::ways::{Reused, agent_output};
 
 /// The time per byte must be the same for short and for long outputs.
@@ -55,7 +55,12 @@ pub(crate) fn flat(engine: &host::GateEngine, budget: Duration, limits: &mut Lim
     };
     let whole = spread(measured.iter().map(|row| row.4).collect());
     let without = spread(measured.iter().map(|row| row.5).collect());
-    limits.at_most("dearest byte over cheapest, 16 KiB to 16 MiB", whole, 1.25);
+    wish(
+        "dearest byte over cheapest, 16 KiB to 16 MiB",
+        whole,
+        1.25,
+        "what every call costs is a third of the shortest",
+    );
     limits.at_most("the same without the fixed part", without, 1.25);
 }
 
