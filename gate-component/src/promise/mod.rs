@@ -99,7 +99,7 @@ pub struct PromiseReport {
     pub conflict: bool,
     /// How many tags there are.
     pub found: u32,
-    /// At most 64 of them: the first and the last.
+    /// The first 32, the last 32 and the one that counts.
     pub tags: Vec<PromiseTag>,
     /// The context block after the accepted promise.
     pub context: Vec<ContextEntry>,
@@ -358,13 +358,13 @@ fn contrary(output: &str, tag: &Found, status: TagStatus) -> Option<Signal> {
     }
 }
 
-/// The first and the last tags.
+/// The first and the last tags, and the one that counts.
 fn listed(output: &str, tags: &[Found], statuses: &[TagStatus]) -> Vec<PromiseTag> {
     let skipped = MAX_TAGS / 2..tags.len().saturating_sub(MAX_TAGS / 2);
     tags.iter()
         .zip(statuses)
         .enumerate()
-        .filter(|(index, _)| !skipped.contains(index))
+        .filter(|(index, (_, status))| !skipped.contains(index) || **status == TagStatus::Accepted)
         .map(|(_, (tag, status))| PromiseTag {
             offset: u32::try_from(tag.start).unwrap_or(u32::MAX),
             length: u32::try_from(tag.end.map_or(OPEN.len(), |end| end - tag.start))

@@ -531,7 +531,7 @@ pub struct PromiseReport {
     pub signal: Option<Signal>,
     /// Two promises that would otherwise count say different things.
     pub conflict: bool,
-    /// How many tags there are; `tags` lists at most 64 of them.
+    /// How many tags there are; `tags` lists the first 32, the last 32 and the one that counts.
     pub found: u32,
     pub tags: Vec<PromiseTag>,
     pub context: Vec<ContextEntry>,
