@@ -1,8 +1,8 @@
 //! A contract as somebody wrote it: each field perhaps absent, each with its place.
 
 use super::fields::{
-    self, CHECK_FIELDS, FIELDS, MAX_CHECKS, MAX_NAME, MAX_TOKEN, NOT_IN_PROFILES, PASSED_OVER,
-    REQUEST_FIELDS, TOKEN_FIELDS,
+    self, CHECK_FIELDS, FIELDS, MAX_CHECKS, MAX_NAME, MAX_TOKEN, NOT_IN_PROFILES, REQUEST_FIELDS,
+    TOKEN_FIELDS,
 };
 use super::{Check, Contract, Enforcement, Mode, OnFlaky, PromiseRules, Token};
 use crate::decimal::Decimal;
@@ -143,7 +143,7 @@ impl Draft {
             reader.read(get("cost_budget_usd"), "cost_budget_usd", |d, n, p| {
                 d.decimal(n, p)
             });
-        for name in PASSED_OVER {
+        for name in fields::passed_over() {
             reader.read(get(name), name, |d, n, p| d.string(n, p));
         }
         draft.flawed = decoder.problem_count() > problems_before;

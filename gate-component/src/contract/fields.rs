@@ -271,7 +271,12 @@ pub(crate) const TOKEN_FIELDS: &[Field] = &[
 ];
 
 /// The fields that the gate passes over, once they are known to be texts.
-pub(crate) const PASSED_OVER: &[&str] = &["session_key", "draft_id", "task_class", "$schema"];
+pub(crate) fn passed_over() -> impl Iterator<Item = &'static str> {
+    let fields = FIELDS.iter().chain(REQUEST_FIELDS);
+    fields
+        .filter(|field| matches!(field.shape, Shape::Text))
+        .map(|field| field.name)
+}
 
 /// The names of some fields.
 pub(crate) fn names(fields: &[Field]) -> Vec<&'static str> {
