@@ -11,6 +11,8 @@
 )]
 
 pub mod engine;
+#[cfg(unix)]
+pub mod memory;
 pub mod schema;
 
 pub use engine::{CallError, EngineError, GateEngine, GateLimits, Session};

@@ -1,0 +1,122 @@
+//! One writer per session. The lock is the system's own, so a process that died holds none.
+
+use std::fmt;
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::disk::{Action, DiskError, Refusal, SessionFolder};
+use super::error::MemoryError;
+
+/// More than a holder ever writes.
+const HOLDER_LIMIT: u64 = 4096;
+/// How often the lock file may be replaced by others while we lock it.
+const ATTEMPTS: usize = 100;
+
+/// What to do while somebody else writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// Give up at once, with an error that names the holder.
+    None,
+    /// Wait until the other one has finished, however long.
+    Wait,
+}
+
+/// Who writes to a session. What it says is for people: the lock itself is the system's.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Holder {
+    /// The process.
+    pub process: Option<u32>,
+    /// What it was started as.
+    #[serde(default)]
+    pub program: Option<String>,
+    /// Since when, in seconds since 1970.
+    #[serde(default)]
+    pub since: Option<u64>,
+}
+
+impl Holder {
+    fn this_process() -> Self {
+        let program = std::env::args_os().next();
+        let program = program.as_deref().map(Path::new).and_then(Path::file_name);
+        Self {
+            process: Some(std::process::id()),
+            program: program.map(|name| name.to_string_lossy().into_owned()),
+            since: now(),
+        }
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.process {
+            None => f.write_str("another process"),
+            Some(process) => write!(f, "process {process}"),
+        }?;
+        if let Some(program) = &self.program {
+            write!(f, " ({program})")?;
+        }
+        match (self.since, now()) {
+            (Some(since), Some(now)) if now >= since => write!(f, ", for {} s", now - since),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn now() -> Option<u64> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    Some(now.as_secs())
+}
+
+/// Locks a session's folder, until the folder is closed or the process ends.
+pub(super) fn take(folder: &mut SessionFolder, patience: Patience) -> Result<(), MemoryError> {
+    for _ in 0..ATTEMPTS {
+        let (mut file, identity) = folder.open_lock()?;
+        lock(&mut file, folder, patience)?;
+        // Somebody may have removed the file before it was locked: then this lock excludes nobody.
+        if folder.lock_identity()? == Some(identity) {
+            write_holder(&mut file);
+            folder.hold(file, identity);
+            return Ok(());
+        }
+    }
+    Err(DiskError::refused(folder.path().join("lock").display(), Refusal::Swapped).into())
+}
+
+fn lock(file: &mut File, folder: &SessionFolder, patience: Patience) -> Result<(), MemoryError> {
+    let failed = |error| {
+        let path = folder.path().join("lock");
+        MemoryError::from(DiskError::io(Action::Lock, path.display(), error))
+    };
+    match patience {
+        Patience::Wait => file.lock().map_err(failed),
+        Patience::None => match file.try_lock() {
+            Ok(()) => Ok(()),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+            Err(TryLockError::WouldBlock) => Err(MemoryError::Busy {
+                session: folder.path().display().to_string(),
+                holder: read_holder(file),
+            }),
+        },
+    }
+}
+
+fn read_holder(file: &mut File) -> Holder {
+    let mut text = String::new();
+    let read = file.take(HOLDER_LIMIT).read_to_string(&mut text);
+    read.ok()
+        .and_then(|_| serde_json::from_str(&text).ok())
+        .unwrap_or_default()
+}
+
+/// For the message that another writer gets. A full disk is no reason not to lock.
+fn write_holder(file: &mut File) {
+    let text = serde_json::to_string(&Holder::this_process()).unwrap_or_default();
+    let _ = file
+        .set_len(0)
+        .and_then(|()| file.seek(SeekFrom::Start(0)))
+        .and_then(|_| file.write_all(format!("{text}\n").as_bytes()));
+}

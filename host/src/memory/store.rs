@@ -1,0 +1,609 @@
+//! A session's memory: takes in what others did to its files, and saves.
+//!
+//! A save is one checkpoint: written, synced, renamed, its folder synced. It holds what the other files gain, so they
+//! are brought up to date afterwards, without waiting for the disk; [`super::recovery`] does it again from the
+//! checkpoints where a crash came in between. Every now and then the logs are synced and old checkpoints cleared away.
+
+use std::io;
+
+use super::change::{Change, Saved, Start, State};
+use super::checkpoint::{Checkpoint, EventsRecord, ProgressRecord, Whole};
+use super::digest::Digest;
+use super::disk::{Action, Disk, DiskError, DiskResult, Durability, Folder, Place, Stamp};
+use super::error::MemoryError;
+use super::events::Chain;
+use super::finding::{Finding, FindingCode};
+use super::key::SessionKey;
+use super::prd;
+use super::progress::Growth;
+use super::quarantine;
+use crate::engine::{GateEngine, Prd, ProgressLog};
+
+pub(super) const PRD: Place = Place::member("prd.json");
+pub(super) const PROGRESS: Place = Place::member("progress.txt");
+pub(super) const EVENTS: Place = Place::member("events.jsonl");
+pub(super) const CONTRACT: Place = Place::member("contract.json");
+pub(super) const HANDOFF: Place = Place::member("handoff.md");
+
+/// Checkpoints that are always kept.
+pub(super) const KEEP: u64 = 4;
+/// Saves between two clearings.
+const CLEAR_AFTER: u64 = 16;
+
+/// A session that is open for writing, on any disk.
+#[derive(Debug)]
+pub struct Store<'g, D> {
+    pub(super) disk: D,
+    pub(super) gate: &'g GateEngine,
+    /// The newest checkpoint.
+    pub(super) head: Checkpoint,
+    pub(super) progress: Progress,
+    pub(super) events: Events,
+    /// What the contract's file looked like when it was last right.
+    pub(super) contract: Option<Stamp>,
+    /// Whether `prd.json` may still lack what was saved.
+    pub(super) prd_behind: bool,
+    /// Checkpoints that are there.
+    pub(super) checkpoints: u64,
+    pub(super) soundness: Soundness,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// `progress.txt` as it should be now.
+#[derive(Debug)]
+pub(super) struct Progress {
+    /// Over all of it.
+    pub(super) hasher: blake3::Hasher,
+    pub(super) len: u64,
+    /// Since the newest checkpoint.
+    pub(super) growth: Growth,
+    /// How much is on the disk for certain.
+    pub(super) settled: u64,
+    /// What the file looked like when it was last right. None if it may lack something.
+    pub(super) stamp: Option<Stamp>,
+}
+
+/// `events.jsonl` as it should be now.
+#[derive(Debug)]
+pub(super) struct Events {
+    pub(super) base: Chain,
+    pub(super) end: Chain,
+    /// How much is on the disk for certain.
+    pub(super) settled: Chain,
+    /// What the file looked like when it was last right. None if it may lack something.
+    pub(super) stamp: Option<Stamp>,
+}
+
+/// Whether the store knows what the disk holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Soundness {
+    Sound,
+    /// A save failed after its checkpoint had got its name.
+    Unsound,
+}
+
+/// The next checkpoint, and what the files hold before it.
+struct Plan {
+    checkpoint: Checkpoint,
+    hasher: blake3::Hasher,
+    /// What `prd.json` holds.
+    prd_found: Option<Vec<u8>>,
+}
+
+impl<'g, D: Disk> Store<'g, D> {
+    /// Begins a session on an empty disk.
+    pub fn begin(
+        disk: D,
+        gate: &'g GateEngine,
+        key: &SessionKey,
+        start: &Start,
+    ) -> Result<Self, MemoryError> {
+        disk.make_folder(Folder::Checkpoints)?;
+        disk.sync_folder(Folder::Session)?;
+        let mut store = Self::blank(disk, gate, key.clone());
+        if let Some(text) = &start.prd {
+            gate.read_prd(text)
+                .map_err(|error| MemoryError::gate(&PRD, error))?;
+            store.head.prd = Some(Whole::new(text.clone()));
+        }
+        let change = Change {
+            contract: Some(start.contract.clone()),
+            progress: start.progress.clone(),
+            events: start.events.clone(),
+            ..Change::default()
+        };
+        store.save(&change)?;
+        Ok(store)
+    }
+
+    fn blank(disk: D, gate: &'g GateEngine, key: SessionKey) -> Self {
+        let chain = Chain::start(&key);
+        let nothing = Digest::of_content(b"");
+        let head = Checkpoint {
+            version: Checkpoint::VERSION,
+            revision: 0,
+            iteration: 0,
+            key,
+            contract: Whole::new(String::new()),
+            snapshot: None,
+            prd: None,
+            handoff: None,
+            progress: ProgressRecord {
+                len: 0,
+                digest: nothing,
+                settled: 0,
+                from: 0,
+                before: nothing,
+                added: String::new(),
+                entry: String::new(),
+            },
+            events: EventsRecord {
+                base: chain,
+                end: chain,
+                settled: chain,
+                from: chain,
+                lines: Vec::new(),
+            },
+            _seal: None,
+        };
+        Self::at(disk, gate, head)
+    }
+
+    /// A store whose newest checkpoint is known, and whose files have not been looked at.
+    pub(super) fn at(disk: D, gate: &'g GateEngine, head: Checkpoint) -> Self {
+        Self {
+            disk,
+            gate,
+            progress: Progress {
+                hasher: blake3::Hasher::new(),
+                len: head.progress.len,
+                growth: Growth::Added(String::new()),
+                settled: head.progress.settled,
+                stamp: None,
+            },
+            events: Events {
+                base: head.events.base,
+                end: head.events.end,
+                settled: head.events.settled,
+                stamp: None,
+            },
+            contract: None,
+            prd_behind: true,
+            checkpoints: 0,
+            soundness: Soundness::Sound,
+            findings: Vec::new(),
+            head,
+        }
+    }
+
+    /// What the session holds.
+    pub fn state(&self) -> State {
+        state(&self.head)
+    }
+
+    /// What was found when the session was opened.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The checklist as its file holds it now, with what an agent changed. None if there is none.
+    pub fn prd(&self) -> Result<Option<Prd>, MemoryError> {
+        let Some(text) = self.text(&PRD)? else {
+            return Ok(None);
+        };
+        let prd = self
+            .gate
+            .read_prd(&text)
+            .map_err(|error| MemoryError::gate(&PRD, error))?;
+        Ok(Some(prd))
+    }
+
+    /// The progress log as its file holds it now, with what an agent wrote into it.
+    pub fn progress(&self) -> Result<ProgressLog, MemoryError> {
+        let text = self.text(&PROGRESS)?.unwrap_or_default();
+        self.gate
+            .read_progress(&text)
+            .map_err(|error| MemoryError::gate(&PROGRESS, error.into()))
+    }
+
+    /// What is not text in a file is shown as such.
+    fn text(&self, place: &Place) -> Result<Option<String>, MemoryError> {
+        let found = self.disk.read(place, 0)?;
+        Ok(found.map(|(bytes, _)| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Saves a change. When this returns, it is on the disk.
+    pub fn save(&mut self, change: &Change) -> Result<Saved, MemoryError> {
+        if self.soundness == Soundness::Unsound {
+            return Err(MemoryError::Unsound);
+        }
+        self.disk.guard()?;
+        let mut findings = Vec::new();
+        let plan = self.plan(change, &mut findings)?;
+        let bytes = plan.checkpoint.write()?;
+        self.commit(plan.checkpoint.revision, &bytes)?;
+        self.apply(plan, &mut findings);
+        self.clear(&mut findings);
+        Ok(Saved {
+            revision: self.head.revision,
+            findings,
+        })
+    }
+
+    fn plan(&mut self, change: &Change, findings: &mut Vec<Finding>) -> Result<Plan, MemoryError> {
+        let saved = self.head.iteration;
+        let iteration = change
+            .snapshot
+            .as_ref()
+            .map_or(saved, |snapshot| snapshot.iteration);
+        if iteration < saved {
+            return Err(MemoryError::WentBack {
+                given: iteration,
+                saved,
+            });
+        }
+        self.look_at_contract(findings)?;
+        self.look_at_events(findings)?;
+        self.look_at_progress(findings)?;
+        let (prd, prd_found) = self.look_at_prd(findings)?;
+        let prd = match (prd, change.prd.is_empty()) {
+            (Some(text), _) => Some(prd::update(self.gate, text, &change.prd, findings)?),
+            (None, true) => None,
+            (None, false) => {
+                let message = "there is no checklist to update";
+                findings.push(Finding::new(FindingCode::PrdLineMissing, &PRD, message));
+                None
+            }
+        };
+        self.settle_foreign_progress()?;
+        let (progress, hasher) = self.plan_progress(change)?;
+        let events = self.plan_events(change)?;
+        let head = &self.head;
+        let checkpoint = Checkpoint {
+            version: Checkpoint::VERSION,
+            revision: head.revision + 1,
+            iteration,
+            key: head.key.clone(),
+            contract: change
+                .contract
+                .clone()
+                .map_or_else(|| head.contract.clone(), Whole::new),
+            snapshot: match &change.snapshot {
+                Some(snapshot) => Some(snapshot.text.clone()),
+                None => head.snapshot.clone(),
+            },
+            prd: prd.map(Whole::new),
+            handoff: change
+                .handoff
+                .clone()
+                .map(Whole::new)
+                .or_else(|| head.handoff.clone()),
+            progress,
+            events,
+            _seal: None,
+        };
+        Ok(Plan {
+            checkpoint,
+            hasher,
+            prd_found,
+        })
+    }
+
+    /// A log that somebody else wrote can't be rebuilt from checkpoints, so it must be on the disk itself.
+    fn settle_foreign_progress(&mut self) -> Result<(), MemoryError> {
+        if self.progress.growth == Growth::Other {
+            self.make_durable(&PROGRESS)?;
+            self.progress.settled = self.progress.len;
+        }
+        Ok(())
+    }
+
+    fn plan_progress(
+        &self,
+        change: &Change,
+    ) -> Result<(ProgressRecord, blake3::Hasher), MemoryError> {
+        let entry = match &change.progress {
+            None => String::new(),
+            Some(entry) => {
+                let written = self.gate.write_progress(entry);
+                written.map_err(|error| MemoryError::gate(&PROGRESS, error.into()))?
+            }
+        };
+        let (added, from, before) = match &self.progress.growth {
+            Growth::Added(text) => (
+                text.clone(),
+                self.head.progress.len,
+                self.head.progress.digest,
+            ),
+            Growth::Other => (
+                String::new(),
+                self.progress.len,
+                Digest::so_far(&self.progress.hasher),
+            ),
+        };
+        let mut hasher = self.progress.hasher.clone();
+        hasher.update(entry.as_bytes());
+        let record = ProgressRecord {
+            len: self.progress.len + entry.len() as u64,
+            digest: Digest::so_far(&hasher),
+            settled: self.progress.settled,
+            from,
+            before,
+            added,
+            entry,
+        };
+        Ok((record, hasher))
+    }
+
+    fn plan_events(&self, change: &Change) -> Result<EventsRecord, MemoryError> {
+        let mut end = self.events.end;
+        let lines: Result<Vec<_>, _> = change.events.iter().map(|event| end.link(event)).collect();
+        Ok(EventsRecord {
+            base: self.events.base,
+            end,
+            settled: self.events.settled,
+            from: self.events.end,
+            lines: lines?,
+        })
+    }
+
+    /// Makes a checkpoint durable. What an error leaves behind is written anew, through another descriptor: one that
+    /// has reported an error once may not report it again.
+    fn commit(&mut self, revision: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        let Err(first) = self.try_commit(revision, 1, bytes) else {
+            return Ok(());
+        };
+        let Err(_) = self.try_commit(revision, 2, bytes) else {
+            return Ok(());
+        };
+        for attempt in 1..=2 {
+            let _ = self.disk.remove(&unfinished(revision, attempt));
+        }
+        // A checkpoint that has its name but may not be durable: neither saved nor not saved.
+        let named = self.disk.stamp(&Checkpoint::place(revision));
+        if !matches!(named, Ok(None)) {
+            self.soundness = Soundness::Unsound;
+        }
+        Err(first.into())
+    }
+
+    fn try_commit(&self, revision: u64, attempt: u32, bytes: &[u8]) -> DiskResult<()> {
+        let temporary = unfinished(revision, attempt);
+        self.disk.create(&temporary, bytes, Durability::Synced)?;
+        self.disk.rename(&temporary, &Checkpoint::place(revision))?;
+        self.disk.sync_folder(Folder::Checkpoints)
+    }
+
+    /// Brings the files up to date with a checkpoint that is on the disk.
+    fn apply(&mut self, plan: Plan, findings: &mut Vec<Finding>) {
+        let Plan {
+            checkpoint,
+            hasher,
+            prd_found,
+        } = plan;
+        let before = std::mem::replace(&mut self.head, checkpoint);
+        self.checkpoints += 1;
+        self.progress.hasher = hasher;
+        self.progress.len = self.head.progress.len;
+        self.progress.growth = Growth::Added(String::new());
+        self.events.end = self.head.events.end;
+
+        let lines = self.head.events.text();
+        self.events.stamp = self.append(&EVENTS, &lines, self.events.stamp, findings);
+        let entry = self.head.progress.entry.clone();
+        self.progress.stamp = self.append(&PROGRESS, &entry, self.progress.stamp, findings);
+        let prd = self.head.prd.as_ref().map(|prd| prd.text.clone());
+        if let Some(text) = prd {
+            let done = prd_found.as_deref() == Some(text.as_bytes())
+                || self.replace(&PRD, &text, prd_found.as_deref(), findings);
+            self.prd_behind = !done;
+        }
+        if self.head.contract.digest != before.contract.digest || before.revision == 0 {
+            let text = self.head.contract.text.clone();
+            self.replace(
+                &CONTRACT,
+                &text,
+                Some(before.contract.text.as_bytes()),
+                findings,
+            );
+            self.contract = None;
+        }
+        if let Some(handoff) = &self.head.handoff
+            && Some(handoff) != before.handoff.as_ref()
+        {
+            let text = handoff.text.clone();
+            let found = before.handoff.map(|handoff| handoff.text.into_bytes());
+            self.replace(&HANDOFF, &text, found.as_deref(), findings);
+        }
+    }
+
+    /// Adds to a log that was right. Gives what it looks like now, or none if it may lack something.
+    fn append(
+        &self,
+        place: &Place,
+        text: &str,
+        right: Option<Stamp>,
+        findings: &mut Vec<Finding>,
+    ) -> Option<Stamp> {
+        let right = right?;
+        if text.is_empty() {
+            return Some(right);
+        }
+        match self.disk.append(place, text.as_bytes()) {
+            // Somebody else added to it in between: it has to be looked at.
+            Ok(stamp) if stamp.len != right.len + text.len() as u64 => None,
+            Ok(stamp) => Some(stamp),
+            Err(error) => {
+                findings.push(behind(place, &error));
+                None
+            }
+        }
+    }
+
+    /// Replaces a file in one step. If somebody replaced it since it was looked at, theirs is set aside. False if it
+    /// could not be done now.
+    pub(super) fn replace(
+        &self,
+        place: &Place,
+        text: &str,
+        found: Option<&[u8]>,
+        findings: &mut Vec<Finding>,
+    ) -> bool {
+        match self.try_replace(place, text, found) {
+            Ok(None) => true,
+            Ok(Some(kept)) => {
+                let message =
+                    "it was written by somebody else while it was saved; theirs was set aside";
+                findings
+                    .push(Finding::new(FindingCode::FileReplaced, place, message).kept(Some(kept)));
+                true
+            }
+            Err(error) => {
+                findings.push(behind(place, &error));
+                false
+            }
+        }
+    }
+
+    fn try_replace(
+        &self,
+        place: &Place,
+        text: &str,
+        found: Option<&[u8]>,
+    ) -> DiskResult<Option<Place>> {
+        let temporary = self.temporary(place)?;
+        let written = self
+            .disk
+            .create(&temporary, text.as_bytes(), Durability::Eventual);
+        let exchanged = written.and_then(|_| self.disk.exchange(&temporary, place));
+        match exchanged {
+            Err(error) => {
+                let _ = self.disk.remove(&temporary);
+                Err(error)
+            }
+            Ok(false) => self.disk.rename(&temporary, place).map(|()| None),
+            Ok(true) => {
+                // What can't be read is certainly not what was found.
+                let out = self.disk.read(&temporary, 0).unwrap_or_default();
+                if out.is_some_and(|(bytes, _)| Some(bytes.as_slice()) == found) {
+                    return self.disk.remove(&temporary).map(|()| None);
+                }
+                let reason = format!("{place} was written by somebody else while it was saved");
+                quarantine::take(&self.disk, &temporary, &reason).map(Some)
+            }
+        }
+    }
+
+    /// Where a file is written before it gets its name. What an unlucky exchange left there is set aside.
+    fn temporary(&self, place: &Place) -> DiskResult<Place> {
+        let temporary = Place::new(place.folder(), &format!(".{}.new", place.name()));
+        if !matches!(self.disk.stamp(&temporary), Ok(None)) {
+            let reason = format!("was left where {place} is written before it gets its name");
+            quarantine::take(&self.disk, &temporary, &reason)?;
+        }
+        Ok(temporary)
+    }
+
+    /// Makes a file's content durable. One that could not be synced is written anew: the system may have dropped
+    /// what it failed to write, and will not say so twice.
+    fn make_durable(&self, place: &Place) -> DiskResult<()> {
+        if self.disk.stamp(place)?.is_none() {
+            return Ok(());
+        }
+        match self.disk.sync(place) {
+            Ok(()) => Ok(()),
+            Err(error) => match self.disk.read(place, 0)? {
+                Some((bytes, _)) => self.rewrite(place, &bytes).map(drop),
+                None => Err(error),
+            },
+        }
+    }
+
+    /// Writes a file anew, durable before it gets its name.
+    pub(super) fn rewrite(&self, place: &Place, bytes: &[u8]) -> DiskResult<Stamp> {
+        let temporary = self.temporary(place)?;
+        let written = self.disk.create(&temporary, bytes, Durability::Synced);
+        match written.and_then(|_| self.disk.rename(&temporary, place)) {
+            Ok(()) => {}
+            Err(error) => {
+                let _ = self.disk.remove(&temporary);
+                return Err(error);
+            }
+        }
+        self.disk.sync_folder(place.folder())?;
+        match self.disk.stamp(place)? {
+            Some(stamp) => Ok(stamp),
+            None => Err(DiskError::io(Action::Write, place, io::ErrorKind::NotFound)),
+        }
+    }
+
+    /// Clears old checkpoints away, once what they hold is on the disk elsewhere.
+    fn clear(&mut self, findings: &mut Vec<Finding>) {
+        let due = self.checkpoints >= KEEP + CLEAR_AFTER;
+        let complete = self.progress.stamp.is_some() && self.events.stamp.is_some();
+        if !due || !complete {
+            return;
+        }
+        if let Err(error) = self.settle().and_then(|()| self.remove_old()) {
+            let message = format!("old checkpoints could not be cleared away: {error}");
+            findings.push(Finding::new(
+                FindingCode::NotCleared,
+                &"checkpoints",
+                message,
+            ));
+        }
+    }
+
+    fn settle(&mut self) -> DiskResult<()> {
+        self.make_durable(&EVENTS)?;
+        self.make_durable(&PROGRESS)?;
+        self.disk.sync_folder(Folder::Session)?;
+        self.events.settled = self.events.end;
+        self.progress.settled = self.progress.len;
+        Ok(())
+    }
+
+    fn remove_old(&mut self) -> DiskResult<()> {
+        let names = self.disk.list(Folder::Checkpoints)?.unwrap_or_default();
+        let revisions: Vec<u64> = names
+            .iter()
+            .filter_map(|name| Checkpoint::revision_of(name))
+            .collect();
+        let oldest = self.head.revision.saturating_sub(KEEP - 1);
+        for revision in revisions.iter().filter(|revision| **revision < oldest) {
+            self.disk.remove(&Checkpoint::place(*revision))?;
+        }
+        self.checkpoints = revisions
+            .iter()
+            .filter(|revision| **revision >= oldest)
+            .count() as u64;
+        Ok(())
+    }
+}
+
+/// Where a checkpoint is written before it gets its name.
+fn unfinished(revision: u64, attempt: u32) -> Place {
+    Place::new(
+        Folder::Checkpoints,
+        &format!(".{revision:010}-{attempt}.new"),
+    )
+}
+
+/// A file that lacks something until the next look at it.
+pub(super) fn behind(place: &Place, error: &DiskError) -> Finding {
+    let message =
+        format!("it could not be brought up to date ({error}); the checkpoint holds what it lacks");
+    Finding::new(FindingCode::FileBehind, place, message)
+}
+
+pub(super) fn state(head: &Checkpoint) -> State {
+    State {
+        revision: head.revision,
+        iteration: head.iteration,
+        contract: head.contract.text.clone(),
+        snapshot: head.snapshot.clone(),
+        prd: head.prd.as_ref().map(|prd| prd.text.clone()),
+        handoff: head.handoff.as_ref().map(|handoff| handoff.text.clone()),
+        events: head.events.end.count,
+    }
+}
