@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::harness::{Files, command, run, run_with};
 
-const COMMANDS: [&[&str]; 10] = [
+const COMMANDS: [&[&str]; 18] = [
     &["evaluate"],
     &["contract"],
     &["contract", "check"],
@@ -12,6 +12,14 @@ const COMMANDS: [&[&str]; 10] = [
     &["promise"],
     &["fingerprint"],
     &["signal"],
+    &["memory"],
+    &["memory", "list"],
+    &["memory", "show"],
+    &["memory", "verify"],
+    &["memory", "repair"],
+    &["memory", "export"],
+    &["memory", "import"],
+    &["schema"],
     &["version"],
     &["component"],
     &["completions"],

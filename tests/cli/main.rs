@@ -6,4 +6,5 @@ mod bad_input;
 mod commands;
 mod evaluate;
 mod harness;
+mod memory;
 mod output;

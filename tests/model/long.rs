@@ -4,8 +4,8 @@ use anyhow::{Context as _, Result};
 use ralph_gate_component::json;
 use serde_json::{Value, json};
 
-use crate::random::Random;
 use crate::tally::{Property, SNAPSHOT_LIMIT, Tally};
+use ralph_gate_tests::random::Random;
 
 const CHECKS: u32 = 64;
 const ARTIFACTS: u32 = 200;

@@ -5,13 +5,13 @@ use ralph_gate::GateEngine;
 
 use crate::answer::{Answer, Decision, StopReason};
 use crate::compare::{Pair, in_parts, tell};
-use crate::random::Random;
 use crate::reference::Rules;
 use crate::situation::{
     Action, After, Cause, Check, CheckResult, Claim, Contract, Enforcement, Iteration, Mode,
     OnFlaky, Outcome, Output, Place, PromiseRules, Signal, Text, Token, Usage, Work,
 };
 use crate::tally::{Property, Sampling, Tally, enforced};
+use ralph_gate_tests::random::Random;
 
 /// The longest loop that is played.
 const LONGEST: u32 = 60;

@@ -10,7 +10,6 @@ mod dimensions;
 mod long;
 mod loops;
 mod mutants;
-mod random;
 mod reference;
 mod situation;
 mod space;

@@ -53,6 +53,15 @@ pub(crate) enum Command {
     Promise(PromiseArgs),
     Fingerprint(FingerprintArgs),
     Signal(SignalArgs),
+    /// Look at the memory of loops: show, verify, repair, export, import
+    #[cfg(unix)]
+    #[command(after_help = "Examples:
+  ralph-gate memory list
+  ralph-gate memory verify \"night run\"")]
+    Memory {
+        #[command(subcommand)]
+        command: MemoryCommand,
+    },
     /// Print the JSON Schema of a file, with which an editor completes and checks it
     #[command(after_help = "Examples:
   ralph-gate schema contract > contract.schema.json
@@ -163,6 +172,75 @@ pub(crate) struct FingerprintArgs {
 pub(crate) struct SignalArgs {
     /// One JSON file, or any number of issue files (*.md); JSON from standard input when absent or `-`
     pub(crate) files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// List the sessions
+    #[command(after_help = "Examples:
+  ralph-gate memory list
+  ralph-gate memory list --root /var/lib/loops --json")]
+    List(RootArgs),
+    /// Show what a session holds
+    #[command(after_help = "Examples:
+  ralph-gate memory show \"night run\"
+  ralph-gate memory show 7f3a --draft --json")]
+    Show(SessionArgs),
+    /// Compare every file with what was saved, and find the first event that was edited, removed or moved
+    #[command(after_help = "Examples:
+  ralph-gate memory verify \"night run\"
+  ralph-gate memory verify \"night run\" --json
+
+Exit codes: 0 nothing is wrong, also if others edited what they may edit; 1 something is wrong.")]
+    Verify(SessionArgs),
+    /// Restore what a crash or somebody else took from a session; nothing is deleted
+    #[command(after_help = "Example:\n  ralph-gate memory repair \"night run\"")]
+    Repair(SessionArgs),
+    /// Write a session as one file, to carry it elsewhere
+    #[command(after_help = "Examples:
+  ralph-gate memory export \"night run\" > session.jsonl
+  ralph-gate memory export \"night run\" --output session.jsonl")]
+    Export(ExportArgs),
+    /// Make a session from an exported file
+    #[command(after_help = "Examples:
+  ralph-gate memory import session.jsonl
+  ralph-gate memory import --root elsewhere/.ralph < session.jsonl")]
+    Import(ImportArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RootArgs {
+    /// The folder that holds the sessions
+    #[arg(long, value_name = "DIR", default_value = ".ralph")]
+    pub(crate) root: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SessionArgs {
+    /// The session's key
+    pub(crate) key: String,
+    /// The key is a draft's id
+    #[arg(long)]
+    pub(crate) draft: bool,
+    #[command(flatten)]
+    pub(crate) root: RootArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+    /// The file to write; standard output when absent or `-`
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportArgs {
+    /// The exported session; standard input when absent or `-`
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) root: RootArgs,
 }
 
 /// Prints what clap has to say: help and version, or what is wrong with the arguments. Exit code 2 has

@@ -83,6 +83,10 @@ pub(crate) enum CliError {
     /// The gate's answer is not what this version of the command knows.
     #[error("the gate's answer can't be understood: {reason}")]
     Answer { reason: String },
+    /// A session's memory said no.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Memory(#[from] ralph_gate::memory::MemoryError),
     /// Standard output is full or gone.
     #[error("standard output can't be written: {reason}")]
     Output { reason: String },
@@ -136,6 +140,8 @@ impl CliError {
             // The gate's own code is in its answer.
             Self::Gate { .. } => "gate",
             Self::Answer { .. } => "unexpected_answer",
+            #[cfg(unix)]
+            Self::Memory(error) => error.code(),
             Self::Output { .. } => "unwritable_output",
         }
     }
@@ -155,6 +161,8 @@ impl CliError {
             }
             Self::Output { .. } => Some("check the disk, or where the output goes"),
             Self::Engine { error, .. } => Some(error.help()),
+            #[cfg(unix)]
+            Self::Memory(error) => Some(error.help()),
             Self::Gate { .. } => None,
         }
     }
@@ -167,6 +175,8 @@ impl CliError {
             | Self::InputTooLarge { file, .. }
             | Self::Gate { file, .. } => Some(file),
             Self::Engine { file, .. } => file.as_ref(),
+            #[cfg(unix)]
+            Self::Memory(_) => None,
             Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,
         }
     }

@@ -57,7 +57,12 @@ pub(crate) struct Input {
 impl Input {
     /// Reads a file, or standard input.
     pub(crate) fn read(file: Option<&Path>) -> Result<Self, CliError> {
-        Self::read_at_most(Source::new(file), GateLimits::default().input)
+        Self::read_up_to(file, GateLimits::default().input)
+    }
+
+    /// The same, with another limit in bytes.
+    pub(crate) fn read_up_to(file: Option<&Path>, limit: usize) -> Result<Self, CliError> {
+        Self::read_at_most(Source::new(file), limit)
     }
 
     /// The same, for a text that must be one JSON value.

@@ -8,6 +8,8 @@ mod error;
 mod evaluate;
 mod fingerprint;
 mod input;
+#[cfg(unix)]
+mod memory;
 mod promise;
 mod route;
 mod schema;
@@ -81,6 +83,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Promise(args) => promise::run(&args, terminal),
         Command::Fingerprint(args) => fingerprint::run(&args, terminal),
         Command::Signal(args) => signal::run(&args, terminal),
+        #[cfg(unix)]
+        Command::Memory { command } => memory::run(&command, terminal),
         Command::Schema { name } => schema::run(&name),
         Command::Version => version::run(terminal),
         Command::Component => component::run(),

@@ -68,6 +68,10 @@ impl Painter {
         self.paint("1;32", text)
     }
 
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
     pub(crate) fn severity(self, severity: Severity) -> String {
         match severity {
             Severity::Error => self.paint("1;31", "error:"),

@@ -26,6 +26,7 @@ mod file;
 mod finding;
 mod key;
 mod lock;
+mod portable;
 mod prd;
 mod progress;
 mod quarantine;
@@ -33,6 +34,7 @@ mod recovery;
 mod store;
 #[cfg(test)]
 mod tests;
+mod view;
 mod whole;
 
 pub use change::{Change, Saved, Snapshot, Start, State};
@@ -43,7 +45,9 @@ pub use file::{DEFAULT_ROOT, FileStore, InMemoryStore};
 pub use finding::{Finding, FindingCode, paragraph};
 pub use key::SessionKey;
 pub use lock::{Holder, Patience};
-pub use store::Store;
+pub use portable::{Imported, import, save_text};
+pub use store::{Retention, Store};
+pub use view::{FileReport, Listed, Reading, Standing, Verification, View, list};
 
 use crate::engine::{Prd, ProgressLog};
 use disk::Disk;

@@ -134,10 +134,12 @@ fn redo(content: &[u8], records: &[ProgressRecord], missing: bool) -> Option<Jud
         expected.extend_from_slice(record.entry.as_bytes());
         is_boundary |= tail == expected;
     }
-    if !is_torn(tail, &expected) {
+    // What somebody added behind it is there, whatever became of ours.
+    let (ours, added) = tail.split_at(tail.len().min(expected.len()));
+    if !is_torn(ours, &expected) {
         return None;
     }
-    let lacking = expected.len().saturating_sub(tail.len());
+    let lacking = expected.len().saturating_sub(ours.len());
     let (code, message) = match (missing, is_boundary) {
         (true, _) => (
             FindingCode::FileRestored,
@@ -153,10 +155,10 @@ fn redo(content: &[u8], records: &[ProgressRecord], missing: bool) -> Option<Jud
         ),
     };
     Some(Judgement {
-        content: [before, &expected].concat(),
-        growth: Growth::Added(String::new()),
+        content: [before, &expected, added].concat(),
+        growth: Growth::of(added),
         write: true,
-        aside: (!is_boundary).then(|| tail.to_vec()),
+        aside: (!is_boundary).then(|| ours.to_vec()),
         finding: Some((code, message)),
     })
 }
@@ -300,6 +302,12 @@ mod tests {
             let is_torn = ![6, 10].contains(&length);
             assert_eq!(judgement.aside.is_some(), is_torn, "{length}");
         }
+        let (content, judgement) = outcome(Some("start on\0 \0\0\0\0mine"), &records);
+        assert_eq!(
+            (content.as_str(), judgement.write),
+            ("start one two mine", true)
+        );
+        assert_eq!(judgement.growth, Growth::Added("mine".into()));
         let (content, judgement) = outcome(Some("start \0\0\0\0two "), &records);
         assert_eq!((content.as_str(), judgement.write), (whole, true));
         assert_eq!(judgement.aside.as_deref(), Some(&b"\0\0\0\0two "[..]));

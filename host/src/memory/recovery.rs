@@ -38,7 +38,7 @@ pub(super) enum Content {
 /// The newest checkpoint that is whole. Those that are not are reported; `aside` says what becomes of them.
 pub(super) fn newest(
     disk: &impl Disk,
-    key: &SessionKey,
+    key: Option<&SessionKey>,
     mut aside: impl FnMut(&Place, &str) -> Option<Place>,
     findings: &mut Vec<Finding>,
 ) -> Result<Content, MemoryError> {
@@ -83,7 +83,7 @@ fn has_traces(disk: &impl Disk) -> DiskResult<bool> {
 pub(super) fn read_checkpoint(
     disk: &impl Disk,
     revision: u64,
-    key: &SessionKey,
+    key: Option<&SessionKey>,
 ) -> Result<Result<Checkpoint, String>, MemoryError> {
     let place = Checkpoint::place(revision);
     let bytes = match disk.read(&place, 0) {
@@ -93,9 +93,11 @@ pub(super) fn read_checkpoint(
         Err(error) => return Err(error.into()),
     };
     match Checkpoint::read(&bytes) {
-        Ok(checkpoint) if checkpoint.key != *key => Err(MemoryError::OtherKey {
-            session: disk.name(),
-        }),
+        Ok(checkpoint) if key.is_some_and(|key| checkpoint.key != *key) => {
+            Err(MemoryError::OtherKey {
+                session: disk.name(),
+            })
+        }
         Ok(checkpoint) if checkpoint.revision != revision => Ok(Err(format!(
             "it is the checkpoint of revision {}",
             checkpoint.revision
@@ -120,7 +122,7 @@ impl<'g, D: Disk> Store<'g, D> {
         let mut findings = Vec::new();
         // Where it can't be moved now it stays where it is.
         let aside = |place: &Place, reason: &str| quarantine::take(&disk, place, reason).ok();
-        let head = match newest(&disk, key, aside, &mut findings)? {
+        let head = match newest(&disk, Some(key), aside, &mut findings)? {
             Content::Fresh => return Ok(Err(disk)),
             Content::Session(head) => *head,
         };
@@ -189,7 +191,7 @@ impl<'g, D: Disk> Store<'g, D> {
         let mut revision = self.head.revision;
         while revision > 1 {
             revision -= 1;
-            match read_checkpoint(&self.disk, revision, &self.head.key) {
+            match read_checkpoint(&self.disk, revision, Some(&self.head.key)) {
                 Ok(Ok(checkpoint)) => kept.push(checkpoint),
                 _ => break,
             }
@@ -503,26 +505,33 @@ impl<'g, D: Disk> Store<'g, D> {
         findings: &mut Vec<Finding>,
     ) -> Result<(), MemoryError> {
         let records = self.events_records();
-        let settled = self.events.settled;
-        let since = records.iter().position(|record| record.from == settled);
-        let Some(since) = since.filter(|_| is_there) else {
+        let anchor = tail
+            .as_deref()
+            .or(Some(&[]))
+            .filter(|_| is_there)
+            .and_then(|tail| anchor(tail, self.events.settled, &records));
+        let Some((anchor, whole)) = anchor else {
             return self.begin_events_anew(&records, tail.is_some(), findings);
         };
+        let tail = tail.unwrap_or_default();
+        let tail = tail.get(whole..).unwrap_or_default();
+        let from = records
+            .get(anchor)
+            .map_or(self.events.end, |record| record.from);
         let text: String = records
             .iter()
-            .take(since + 1)
+            .take(anchor + 1)
             .rev()
             .map(EventsRecord::text)
             .collect();
-        let tail = tail.unwrap_or_default();
-        let rest = text.as_bytes().strip_prefix(tail.as_slice());
+        let rest = text.as_bytes().strip_prefix(tail);
         let written = (|| {
             let kept = match rest {
                 Some(_) => None,
-                None => self.keep(&EVENTS, &tail, "the end of events.jsonl, torn or changed")?,
+                None => self.keep(&EVENTS, tail, "the end of events.jsonl, torn or changed")?,
             };
             if rest.is_none() {
-                self.disk.cut(&EVENTS, settled.len)?;
+                self.disk.cut(&EVENTS, from.len)?;
             }
             let stamp = self.disk.append(&EVENTS, rest.unwrap_or(text.as_bytes()))?;
             Ok((kept, stamp))
@@ -590,6 +599,17 @@ impl<'g, D: Disk> Store<'g, D> {
         }
         records
     }
+}
+
+/// The newest record up to whose beginning the log is whole, and the bytes from `settled` to there.
+fn anchor(tail: &[u8], settled: Chain, records: &[EventsRecord]) -> Option<(usize, usize)> {
+    let whole = |record: &EventsRecord| {
+        let len = usize::try_from(record.from.len.checked_sub(settled.len)?).ok()?;
+        follow(tail.get(..len)?, settled, Some(&record.from)).ok()?;
+        Some(len)
+    };
+    let mut anchors = records.iter().enumerate();
+    anchors.find_map(|(index, record)| Some((index, whole(record)?)))
 }
 
 fn report(judgement: &Judgement, kept: Option<Place>, findings: &mut Vec<Finding>) {

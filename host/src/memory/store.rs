@@ -25,10 +25,23 @@ pub(super) const EVENTS: Place = Place::member("events.jsonl");
 pub(super) const CONTRACT: Place = Place::member("contract.json");
 pub(super) const HANDOFF: Place = Place::member("handoff.md");
 
-/// Checkpoints that are always kept.
-pub(super) const KEEP: u64 = 4;
-/// Saves between two clearings.
-const CLEAR_AFTER: u64 = 16;
+/// How many checkpoints are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// The newest ones, which are always kept.
+    pub keep: u64,
+    /// How many more may gather before they are cleared away, which costs three syncs.
+    pub gather: u64,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            keep: 4,
+            gather: 16,
+        }
+    }
+}
 
 /// A session that is open for writing, on any disk.
 #[derive(Debug)]
@@ -45,6 +58,7 @@ pub struct Store<'g, D> {
     pub(super) prd_behind: bool,
     /// Checkpoints that are there.
     pub(super) checkpoints: u64,
+    retention: Retention,
     pub(super) soundness: Soundness,
     pub(super) findings: Vec<Finding>,
 }
@@ -170,6 +184,7 @@ impl<'g, D: Disk> Store<'g, D> {
             contract: None,
             prd_behind: true,
             checkpoints: 0,
+            retention: Retention::default(),
             soundness: Soundness::Sound,
             findings: Vec::new(),
             head,
@@ -179,6 +194,11 @@ impl<'g, D: Disk> Store<'g, D> {
     /// What the session holds.
     pub fn state(&self) -> State {
         state(&self.head)
+    }
+
+    /// Keeps another number of checkpoints.
+    pub fn retain(&mut self, retention: Retention) {
+        self.retention = retention;
     }
 
     /// What was found when the session was opened.
@@ -293,6 +313,8 @@ impl<'g, D: Disk> Store<'g, D> {
     fn settle_foreign_progress(&mut self) -> Result<(), MemoryError> {
         if self.progress.growth == Growth::Other {
             self.make_durable(&PROGRESS)?;
+            // It may be another file that only got this name.
+            self.disk.sync_folder(Folder::Session)?;
             self.progress.settled = self.progress.len;
         }
         Ok(())
@@ -539,7 +561,7 @@ impl<'g, D: Disk> Store<'g, D> {
 
     /// Clears old checkpoints away, once what they hold is on the disk elsewhere.
     fn clear(&mut self, findings: &mut Vec<Finding>) {
-        let due = self.checkpoints >= KEEP + CLEAR_AFTER;
+        let due = self.checkpoints >= self.retention.keep + self.retention.gather;
         let complete = self.progress.stamp.is_some() && self.events.stamp.is_some();
         if !due || !complete {
             return;
@@ -569,7 +591,10 @@ impl<'g, D: Disk> Store<'g, D> {
             .iter()
             .filter_map(|name| Checkpoint::revision_of(name))
             .collect();
-        let oldest = self.head.revision.saturating_sub(KEEP - 1);
+        let oldest = self
+            .head
+            .revision
+            .saturating_sub(self.retention.keep.saturating_sub(1));
         for revision in revisions.iter().filter(|revision| **revision < oldest) {
             self.disk.remove(&Checkpoint::place(*revision))?;
         }

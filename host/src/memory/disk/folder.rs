@@ -111,6 +111,28 @@ impl SessionFolder {
         })
     }
 
+    /// Whether there is anything of that name below `root`.
+    pub(in crate::memory) fn exists(root: &Path, name: &str) -> DiskResult<bool> {
+        match open_root(root, Missing::Report)? {
+            None => Ok(false),
+            Some(root) => Ok(stat_at(root.as_fd(), name).is_ok()),
+        }
+    }
+
+    /// Gives the folder its final name, durable before the call returns. False if that name is taken.
+    pub(in crate::memory) fn settle_as(&self, name: &str) -> DiskResult<bool> {
+        let failed = |error: Errno| DiskError::io(Action::Rename, self.path.display(), error);
+        if stat_at(self.root.as_fd(), name).is_ok() {
+            return Ok(false);
+        }
+        // A folder that is not empty is never replaced by a rename.
+        match retry_on_intr(|| rustix::fs::renameat(&self.root, &self.name, &self.root, name)) {
+            Ok(()) => self.sync_root().map(|()| true),
+            Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
     /// Where it is, for people.
     pub fn path(&self) -> &Path {
         &self.path
@@ -417,6 +439,23 @@ impl Disk for SessionFolder {
         let fresh = reopen(self.need(folder)?).map_err(failed)?;
         retry_on_intr(|| rustix::fs::fsync(&fresh)).map_err(failed)
     }
+}
+
+/// The folders in a root that may be sessions, sorted.
+pub(in crate::memory) fn folders(root: &Path) -> DiskResult<Vec<String>> {
+    let Some(open) = open_root(root, Missing::Report)? else {
+        return Ok(Vec::new());
+    };
+    let names =
+        names(open.as_fd()).map_err(|error| DiskError::io(Action::Read, root.display(), error))?;
+    let is_folder = |name: &String| {
+        stat_at(open.as_fd(), name)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+    };
+    Ok(names
+        .into_iter()
+        .filter(|name| !name.starts_with('.') && is_folder(name))
+        .collect())
 }
 
 /// The root is a folder in a place that the caller trusts, but is itself no link.

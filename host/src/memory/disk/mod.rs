@@ -12,8 +12,8 @@ use std::io;
 
 use thiserror::Error;
 
-pub(super) use folder::Missing;
 pub use folder::SessionFolder;
+pub(super) use folder::{Missing, folders};
 pub use ram::Ram;
 
 /// A folder of a session.

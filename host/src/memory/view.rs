@@ -1,0 +1,461 @@
+//! A session as a reader sees it: never waits for a lock, never changes a file.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::change::State;
+use super::checkpoint::Checkpoint;
+use super::disk::{Disk, DiskError, Folder, Missing, Place, SessionFolder};
+use super::error::MemoryError;
+use super::events::{Break, follow};
+use super::file::folder_name;
+use super::finding::Finding;
+use super::key::SessionKey;
+use super::prd;
+use super::progress;
+use super::recovery::{Content, newest, read_checkpoint};
+use super::store::{CONTRACT, EVENTS, HANDOFF, PRD, PROGRESS, state};
+use super::whole::{Found, compare};
+use crate::engine::{GateEngine, Prd, ProgressLog};
+
+/// How often a reader looks again when the writer is faster.
+const ATTEMPTS: usize = 20;
+
+/// A session that is open for reading.
+#[derive(Debug)]
+pub struct View<D> {
+    disk: D,
+    key: Option<SessionKey>,
+}
+
+/// What a session holds, as far as it can be read.
+#[derive(Debug)]
+pub struct Reading {
+    /// Whose it is.
+    pub key: SessionKey,
+    /// What the newest checkpoint that is whole holds.
+    pub state: State,
+    /// The checklist as its file holds it now, or why it can't be read.
+    pub prd: Result<Option<Prd>, MemoryError>,
+    /// The progress log as its file holds it now.
+    pub progress: ProgressLog,
+    /// Checkpoints that can't be used.
+    pub findings: Vec<Finding>,
+}
+
+/// How a file stands to what was saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// As it was saved.
+    Right,
+    /// Changed by somebody who may change it, or to be brought up to date by the next writer.
+    Changed,
+    /// Not what it should be.
+    Wrong,
+}
+
+/// What `verify` says about one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileReport {
+    /// Relative to the session's folder.
+    pub file: String,
+    /// How it stands.
+    pub standing: Standing,
+    /// In words.
+    pub message: String,
+    /// The first line that was changed, counted from 1; of the event log only.
+    pub line: Option<u64>,
+}
+
+impl FileReport {
+    fn new(file: impl std::fmt::Display, standing: Standing, message: impl Into<String>) -> Self {
+        Self {
+            file: file.to_string(),
+            standing,
+            message: message.into(),
+            line: None,
+        }
+    }
+
+    fn right(file: impl std::fmt::Display, message: impl Into<String>) -> Self {
+        Self::new(file, Standing::Right, message)
+    }
+}
+
+/// What `verify` says about a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    /// Whose it is.
+    pub key: SessionKey,
+    /// The revision that was verified.
+    pub revision: u64,
+    /// File by file.
+    pub files: Vec<FileReport>,
+}
+
+impl Verification {
+    /// The worst standing of any file.
+    pub fn standing(&self) -> Standing {
+        let standings = self.files.iter().map(|file| file.standing);
+        standings.max().unwrap_or(Standing::Right)
+    }
+}
+
+impl View<SessionFolder> {
+    /// Opens a session of a root for reading.
+    pub fn open(root: &Path, key: &SessionKey) -> Result<Self, MemoryError> {
+        let name = folder_name(key)?;
+        match SessionFolder::open(root, &name, Missing::Report)? {
+            Some(folder) => Ok(Self::new(folder, Some(key.clone()))),
+            None => Err(MemoryError::NoSession {
+                session: root.join(name).display().to_string(),
+            }),
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.disk.path()
+    }
+}
+
+impl<D: Disk> View<D> {
+    /// A session on any disk. Without a key, whoever's it is.
+    pub fn new(disk: D, key: Option<SessionKey>) -> Self {
+        Self { disk, key }
+    }
+
+    pub(super) fn disk(&self) -> &D {
+        &self.disk
+    }
+
+    /// What it holds.
+    pub fn read(&self, gate: &GateEngine) -> Result<Reading, MemoryError> {
+        self.steadily(|head, findings| {
+            let progress = self.text(&PROGRESS)?.unwrap_or_default();
+            let progress = gate.read_progress(&progress);
+            Ok(Reading {
+                key: head.key.clone(),
+                state: state(head),
+                prd: self.prd(gate),
+                progress: progress.map_err(|error| MemoryError::gate(&PROGRESS, error.into()))?,
+                findings,
+            })
+        })
+    }
+
+    /// Compares every file with what was saved, and every line of the event log with the one before.
+    pub fn verify(&self, gate: &GateEngine) -> Result<Verification, MemoryError> {
+        self.steadily(|head, findings| {
+            let mut files = self.verify_checkpoints(head, &findings)?;
+            files.push(verify_snapshot(gate, head));
+            files.push(self.verify_contract(head)?);
+            files.extend(self.verify_prd(gate, head)?);
+            files.push(self.verify_progress(head)?);
+            files.push(self.verify_events(head)?);
+            files.extend(self.verify_handoff(head)?);
+            files.extend(self.count_quarantine()?);
+            Ok(Verification {
+                key: head.key.clone(),
+                revision: head.revision,
+                files,
+            })
+        })
+    }
+
+    /// The newest checkpoint.
+    pub(super) fn head(&self, findings: &mut Vec<Finding>) -> Result<Checkpoint, MemoryError> {
+        match newest(&self.disk, self.key.as_ref(), |_, _| None, findings)? {
+            Content::Session(head) => Ok(*head),
+            Content::Fresh => Err(MemoryError::NoSession {
+                session: self.disk.name(),
+            }),
+        }
+    }
+
+    /// Looks at a session, and looks again if it was saved meanwhile.
+    pub(super) fn steadily<T>(
+        &self,
+        look: impl Fn(&Checkpoint, Vec<Finding>) -> Result<T, MemoryError>,
+    ) -> Result<T, MemoryError> {
+        let mut attempt = 0;
+        loop {
+            let mut findings = Vec::new();
+            let head = self.head(&mut findings)?;
+            let seen = look(&head, findings);
+            let now = self.head(&mut Vec::new())?.revision;
+            attempt += 1;
+            if now == head.revision || attempt >= ATTEMPTS {
+                return seen;
+            }
+        }
+    }
+
+    /// A file's text. What can't be opened reads as if it were not there.
+    fn text(&self, place: &Place) -> Result<Option<String>, MemoryError> {
+        let bytes = self.bytes(place)?.ok().flatten();
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// A file's bytes, or why it is not opened.
+    fn bytes(&self, place: &Place) -> Result<Result<Option<Vec<u8>>, String>, MemoryError> {
+        match self.disk.read(place, 0) {
+            Ok(found) => Ok(Ok(found.map(|(bytes, _)| bytes))),
+            Err(DiskError::Refused { what, .. }) => Ok(Err(format!("it is {what}"))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn prd(&self, gate: &GateEngine) -> Result<Option<Prd>, MemoryError> {
+        match self.text(&PRD)? {
+            None => Ok(None),
+            Some(text) => match gate.read_prd(&text) {
+                Ok(prd) => Ok(Some(prd)),
+                Err(error) => Err(MemoryError::gate(&PRD, error)),
+            },
+        }
+    }
+
+    fn verify_checkpoints(
+        &self,
+        head: &Checkpoint,
+        findings: &[Finding],
+    ) -> Result<Vec<FileReport>, MemoryError> {
+        let wrong =
+            |finding: &Finding| FileReport::new(&finding.file, Standing::Wrong, &finding.message);
+        let mut reports: Vec<FileReport> = findings.iter().map(wrong).collect();
+        let names = self.disk.list(Folder::Checkpoints)?.unwrap_or_default();
+        let mut whole = 0;
+        for revision in names
+            .iter()
+            .filter_map(|name| Checkpoint::revision_of(name))
+        {
+            if revision > head.revision {
+                continue;
+            }
+            match read_checkpoint(&self.disk, revision, Some(&head.key))? {
+                Ok(_) => whole += 1,
+                Err(reason) => reports.push(FileReport::new(
+                    Checkpoint::place(revision),
+                    Standing::Wrong,
+                    reason,
+                )),
+            }
+        }
+        for name in names
+            .iter()
+            .filter(|name| Checkpoint::revision_of(name).is_none())
+        {
+            let place = Place::new(Folder::Checkpoints, name);
+            reports.push(FileReport::new(
+                place,
+                Standing::Changed,
+                "it is not part of any save",
+            ));
+        }
+        reports.push(FileReport::right(
+            "checkpoints",
+            format!("{whole} whole, the newest of revision {}", head.revision),
+        ));
+        Ok(reports)
+    }
+
+    fn verify_contract(&self, head: &Checkpoint) -> Result<FileReport, MemoryError> {
+        let report = match self.bytes(&CONTRACT)? {
+            Err(reason) => FileReport::new(CONTRACT, Standing::Wrong, reason),
+            Ok(found) => match compare(found, Some(&head.contract.text), &[]) {
+                Found::Same => FileReport::right(CONTRACT, "the pinned contract"),
+                Found::Missing => FileReport::new(CONTRACT, Standing::Wrong, "it is missing"),
+                _ => FileReport::new(CONTRACT, Standing::Wrong, "it is not the pinned contract"),
+            },
+        };
+        Ok(report)
+    }
+
+    fn verify_prd(
+        &self,
+        gate: &GateEngine,
+        head: &Checkpoint,
+    ) -> Result<Option<FileReport>, MemoryError> {
+        let saved = head.prd.as_ref().map(|prd| prd.text.as_str());
+        let found = match self.bytes(&PRD)? {
+            Err(reason) => return Ok(Some(FileReport::new(PRD, Standing::Wrong, reason))),
+            Ok(found) => found,
+        };
+        let report = match compare(found, saved, &[]) {
+            Found::Same if saved.is_none() => return Ok(None),
+            Found::Same => FileReport::right(PRD, "as it was saved"),
+            Found::Missing => FileReport::new(PRD, Standing::Wrong, "it is missing"),
+            Found::Earlier | Found::Torn(_) => FileReport::new(PRD, Standing::Wrong, "it is torn"),
+            Found::Other(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                match prd::difference(gate, saved, &text) {
+                    Ok(difference) => FileReport::new(
+                        PRD,
+                        Standing::Changed,
+                        format!("edited since: {difference}"),
+                    ),
+                    Err(error) => {
+                        FileReport::new(PRD, Standing::Wrong, format!("it can't be read: {error}"))
+                    }
+                }
+            }
+        };
+        Ok(Some(report))
+    }
+
+    fn verify_progress(&self, head: &Checkpoint) -> Result<FileReport, MemoryError> {
+        let found = match self.bytes(&PROGRESS)? {
+            Err(reason) => return Ok(FileReport::new(PROGRESS, Standing::Wrong, reason)),
+            Ok(found) => found,
+        };
+        let report = match progress::judge(found, &head.progress) {
+            Ok(judgement) => match judgement.finding {
+                None => {
+                    FileReport::right(PROGRESS, format!("{} bytes, as saved", head.progress.len))
+                }
+                Some((_, message)) => FileReport::new(PROGRESS, Standing::Changed, message),
+            },
+            Err(None) => FileReport::new(PROGRESS, Standing::Wrong, "it is missing"),
+            Err(Some(_)) => FileReport::new(
+                PROGRESS,
+                Standing::Changed,
+                "edited or torn since it was saved",
+            ),
+        };
+        Ok(report)
+    }
+
+    fn verify_events(&self, head: &Checkpoint) -> Result<FileReport, MemoryError> {
+        let found = match self.bytes(&EVENTS)? {
+            Err(reason) => return Ok(FileReport::new(EVENTS, Standing::Wrong, reason)),
+            Ok(found) => found.unwrap_or_default(),
+        };
+        let (base, end) = (head.events.base, head.events.end);
+        match follow(&found, base, Some(&end)) {
+            Ok(_) if base.count > 0 => {
+                let message = format!(
+                    "lines {} to {}, each as it was written; the earlier ones were lost",
+                    base.count + 1,
+                    end.count
+                );
+                Ok(FileReport::new(EVENTS, Standing::Changed, message))
+            }
+            Ok(_) => Ok(FileReport::right(
+                EVENTS,
+                format!("{} lines, each as it was written", end.count),
+            )),
+            Err(broken) => Ok(describe_break(&broken, base.count)),
+        }
+    }
+
+    fn verify_handoff(&self, head: &Checkpoint) -> Result<Option<FileReport>, MemoryError> {
+        let Some(handoff) = &head.handoff else {
+            return Ok(None);
+        };
+        let report = match self.bytes(&HANDOFF)? {
+            Err(reason) => FileReport::new(HANDOFF, Standing::Wrong, reason),
+            Ok(found) => match compare(found, Some(&handoff.text), &[]) {
+                Found::Same => FileReport::right(HANDOFF, "as it was saved"),
+                Found::Missing => FileReport::new(HANDOFF, Standing::Wrong, "it is missing"),
+                _ => FileReport::new(HANDOFF, Standing::Changed, "edited since it was saved"),
+            },
+        };
+        Ok(Some(report))
+    }
+
+    fn count_quarantine(&self) -> Result<Option<FileReport>, MemoryError> {
+        let names = self.disk.list(Folder::Quarantine)?.unwrap_or_default();
+        let count = names
+            .iter()
+            .filter(|name| !name.ends_with(".reason.txt"))
+            .count();
+        Ok(match count {
+            0 => None,
+            count => Some(FileReport::right(
+                "quarantine",
+                format!("{count} files were set aside, each with its reason"),
+            )),
+        })
+    }
+}
+
+/// Where the log was changed, in the file's own lines.
+fn describe_break(broken: &Break, before: u64) -> FileReport {
+    FileReport {
+        line: Some(broken.line().saturating_sub(before)),
+        ..FileReport::new(EVENTS, Standing::Wrong, broken.to_string())
+    }
+}
+
+fn verify_snapshot(gate: &GateEngine, head: &Checkpoint) -> FileReport {
+    match head
+        .snapshot
+        .as_deref()
+        .map(|text| gate.read_snapshot(text))
+    {
+        None => FileReport::right("snapshot", "none yet"),
+        Some(Ok(view)) => FileReport::right("snapshot", format!("iteration {}", view.iteration)),
+        Some(Err(error)) => FileReport::new("snapshot", Standing::Wrong, error.to_string()),
+    }
+}
+
+/// One session of a root.
+#[derive(Debug, Serialize)]
+pub struct Listed {
+    /// The folder's name.
+    pub folder: String,
+    /// Whose it is, if that can be read.
+    pub key: Option<SessionKey>,
+    /// Counts saves.
+    pub revision: u64,
+    /// The last iteration.
+    pub iteration: u32,
+    /// How many events there are.
+    pub events: u64,
+    /// Why it can't be read.
+    pub problem: Option<String>,
+}
+
+/// The sessions of a root, by folder.
+pub fn list(root: &Path) -> Result<Vec<Listed>, MemoryError> {
+    let mut sessions = Vec::new();
+    for folder in super::disk::folders(root)? {
+        sessions.extend(look(root, folder));
+    }
+    Ok(sessions)
+}
+
+fn look(root: &Path, folder: String) -> Option<Listed> {
+    let head = match SessionFolder::open(root, &folder, Missing::Report) {
+        Ok(None) => return None,
+        Ok(Some(disk)) => View::new(disk, None).head(&mut Vec::new()),
+        Err(error) => Err(error.into()),
+    };
+    let mut listed = Listed {
+        folder,
+        key: None,
+        revision: 0,
+        iteration: 0,
+        events: 0,
+        problem: None,
+    };
+    match head {
+        Ok(head) if head.key.folder() != listed.folder => {
+            listed.problem = Some("it was made for another folder".to_owned());
+            listed.key = Some(head.key);
+        }
+        Ok(head) => {
+            listed.revision = head.revision;
+            listed.iteration = head.iteration;
+            listed.events = head.events.end.count;
+            listed.key = Some(head.key);
+        }
+        // A folder in which nothing was saved yet, or somebody else's.
+        Err(MemoryError::NoSession { .. }) => return None,
+        Err(error) => listed.problem = Some(error.to_string()),
+    }
+    Some(listed)
+}
