@@ -103,7 +103,11 @@ impl Workspace {
         ensure!(
             verification.standing() == Standing::Right,
             "{:?}",
-            verification.files
+            verification
+                .files
+                .iter()
+                .filter(|file| file.standing != Standing::Right)
+                .collect::<Vec<_>>()
         );
         let again = open(&self.root(), Patience::None).context("it can't be opened again")?;
         ensure!(

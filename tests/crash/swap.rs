@@ -7,14 +7,14 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
+use ralph_gate::memory::Patience;
 use ralph_gate_tests::random::Random;
 
 use crate::Options;
 use crate::expectation::Workspace;
 use crate::tally::Tally;
 use crate::worker::open;
-use ralph_gate::memory::Patience;
 
 const MEMBERS: [&str; 5] = [
     "progress.txt",
@@ -70,6 +70,8 @@ fn round(random: &mut Random) -> Result<(u64, bool, Result<()>)> {
 fn swap(session: &Path, canary: &Path, random: &mut Random) -> bool {
     let path = session.join(random.pick(&MEMBERS));
     let aside = session.join("swap.tmp");
+    // Two names of one file stay two names when one is renamed to the other.
+    let _ = fs::remove_file(&aside);
     let made = match random.below(3) {
         0 => symlink(canary, &aside),
         1 => fs::hard_link(canary, &aside),
@@ -80,10 +82,10 @@ fn swap(session: &Path, canary: &Path, random: &mut Random) -> bool {
 
 /// Nothing outside was touched, and what was acknowledged is there.
 fn judge(workspace: &Workspace, text: &str) -> Result<()> {
-    anyhow::ensure!(!text.contains("panicked"), "the worker panicked: {text}");
+    ensure!(!text.contains("panicked"), "the worker panicked: {text}");
     let store = open(&workspace.root(), Patience::None)?;
     let revision = store.state().revision;
-    anyhow::ensure!(
+    ensure!(
         revision >= workspace.acknowledged,
         "revision {} was acknowledged, {revision} was found",
         workspace.acknowledged

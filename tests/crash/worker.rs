@@ -73,7 +73,7 @@ pub(crate) fn work(root: &Path, saves: u64) -> Result<ExitCode> {
     let mut failed = false;
     for _ in 0..saves {
         match store.save(&change(store.state().revision + 1)) {
-            Ok(saved) => say(&format!("acknowledged {}", saved.revision)),
+            Ok(done) => say(&format!("acknowledged {}", done.revision)),
             Err(error) => {
                 say(&format!("failed: {error}; {}", error.help()));
                 failed = true;

@@ -10,6 +10,7 @@
 mod bench;
 mod build;
 mod cli;
+mod crash;
 mod demo;
 mod dist;
 mod fuzz;
@@ -40,6 +41,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     bench::COMMAND,
     fuzz::COMMAND,
     model::COMMAND,
+    crash::COMMAND,
     mutants::COMMAND,
     dist::COMMAND,
     setup::COMMAND,

@@ -162,7 +162,7 @@ fn disk_help(error: &DiskError) -> &'static str {
         DiskError::Refused { .. } => {
             "move it away; a session's files are never reached through links"
         }
-        DiskError::Io { source, .. } => match source.kind() {
+        DiskError::Io { error, .. } => match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 "free some space; nothing that was saved is lost"
             }

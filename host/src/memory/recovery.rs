@@ -149,9 +149,9 @@ impl<'g, D: Disk> Store<'g, D> {
         // Somebody's edit is there already; only what was saved is written.
         if let Some(text) = text
             && Some(text.as_str()) == saved
+            && found.as_deref() != Some(text.as_bytes())
         {
-            let is_there = found.as_deref() == Some(text.as_bytes());
-            self.prd_behind = !(is_there || self.replace(&PRD, &text, found.as_deref(), findings));
+            self.replace(&PRD, &text, found.as_deref(), findings);
         }
         // A log that begins elsewhere now: only a checkpoint can say where.
         if self.events.base.count != count {
@@ -161,7 +161,7 @@ impl<'g, D: Disk> Store<'g, D> {
     }
 
     /// Sets aside what was being written when the process or the machine stopped.
-    fn set_unfinished_aside(&mut self, findings: &mut Vec<Finding>) -> DiskResult<()> {
+    pub(super) fn set_unfinished_aside(&mut self, findings: &mut Vec<Finding>) -> DiskResult<()> {
         for folder in [Folder::Session, Folder::Checkpoints] {
             let names = self.disk.list(folder)?.unwrap_or_default();
             if folder == Folder::Checkpoints {
@@ -259,6 +259,7 @@ impl<'g, D: Disk> Store<'g, D> {
         match self.compare(found.clone(), |checkpoint| Some(&checkpoint.contract)) {
             Found::Same => {
                 self.contract = Some(stamp);
+                self.unsure.remove(&CONTRACT);
                 return Ok(());
             }
             Found::Missing => findings.push(restored(&CONTRACT)),
@@ -275,9 +276,7 @@ impl<'g, D: Disk> Store<'g, D> {
                     .push(Finding::new(FindingCode::ContractEdited, &CONTRACT, message).kept(kept));
             }
         }
-        if self.replace(&CONTRACT, &text, found.as_deref(), findings) {
-            self.contract = self.disk.stamp(&CONTRACT)?;
-        }
+        self.replace(&CONTRACT, &text, found.as_deref(), findings);
         Ok(())
     }
 
@@ -289,8 +288,13 @@ impl<'g, D: Disk> Store<'g, D> {
         quarantine::keep(&self.disk, place, bytes, reason).map(Some)
     }
 
-    fn look_at_handoff(&mut self, findings: &mut Vec<Finding>) -> Result<(), MemoryError> {
-        let Some(handoff) = &self.head.handoff else {
+    /// Only a file that may lack something is looked at: notes that a person makes in it are theirs.
+    pub(super) fn look_at_handoff(
+        &mut self,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), MemoryError> {
+        let is_unsure = self.unsure.remove(&HANDOFF);
+        let Some(handoff) = self.head.handoff.as_ref().filter(|_| is_unsure) else {
             return Ok(());
         };
         let text = handoff.text.clone();
@@ -298,7 +302,6 @@ impl<'g, D: Disk> Store<'g, D> {
             .read_member(&HANDOFF, findings)?
             .map(|(bytes, _)| bytes);
         match self.compare(found.clone(), |checkpoint| checkpoint.handoff.as_ref()) {
-            // Notes that a person makes in it are theirs.
             Found::Same | Found::Other(_) => return Ok(()),
             Found::Missing => findings.push(restored(&HANDOFF)),
             Found::Earlier | Found::Torn(_) => findings.push(redone(&HANDOFF)),
@@ -315,13 +318,15 @@ impl<'g, D: Disk> Store<'g, D> {
         let found = self.read_member(&PRD, findings)?.map(|(bytes, _)| bytes);
         let saved = self.head.prd.as_ref().map(|prd| prd.text.clone());
         let is_first = self.head.revision == 0;
-        let comparison = if self.prd_behind {
+        let comparison = if self.unsure.contains(&PRD) {
             self.compare(found.clone(), |checkpoint| checkpoint.prd.as_ref())
         } else {
             compare(found.clone(), saved.as_deref(), &[])
         };
         match comparison {
-            Found::Same => {}
+            Found::Same => {
+                self.unsure.remove(&PRD);
+            }
             Found::Missing if is_first => {}
             Found::Missing => findings.push(restored(&PRD)),
             Found::Earlier => findings.push(redone(&PRD)),
@@ -351,6 +356,7 @@ impl<'g, D: Disk> Store<'g, D> {
                     let message =
                         format!("it was edited by somebody else ({difference}); the edit stays");
                     findings.push(Finding::new(FindingCode::PrdEdited, &PRD, message));
+                    self.unsure.remove(&PRD);
                     let found = text.clone().into_bytes();
                     return Ok((Some(text), Some(found)));
                 }

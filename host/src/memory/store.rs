@@ -4,6 +4,7 @@
 //! are brought up to date afterwards, without waiting for the disk; [`super::recovery`] does it again from the
 //! checkpoints where a crash came in between. Every now and then the logs are synced and old checkpoints cleared away.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use super::change::{Change, Saved, Start, State};
@@ -54,8 +55,8 @@ pub struct Store<'g, D> {
     pub(super) events: Events,
     /// What the contract's file looked like when it was last right.
     pub(super) contract: Option<Stamp>,
-    /// Whether `prd.json` may still lack what was saved.
-    pub(super) prd_behind: bool,
+    /// Files that are kept as a whole and may not hold what was saved.
+    pub(super) unsure: BTreeSet<Place>,
     /// Checkpoints that are there.
     pub(super) checkpoints: u64,
     retention: Retention,
@@ -115,6 +116,9 @@ impl<'g, D: Disk> Store<'g, D> {
         disk.make_folder(Folder::Checkpoints)?;
         disk.sync_folder(Folder::Session)?;
         let mut store = Self::blank(disk, gate, key.clone());
+        let mut findings = Vec::new();
+        store.set_unfinished_aside(&mut findings)?;
+        store.findings = findings;
         if let Some(text) = &start.prd {
             gate.read_prd(text)
                 .map_err(|error| MemoryError::gate(&PRD, error))?;
@@ -182,7 +186,7 @@ impl<'g, D: Disk> Store<'g, D> {
                 stamp: None,
             },
             contract: None,
-            prd_behind: true,
+            unsure: BTreeSet::from([PRD, CONTRACT, HANDOFF]),
             checkpoints: 0,
             retention: Retention::default(),
             soundness: Soundness::Sound,
@@ -263,6 +267,7 @@ impl<'g, D: Disk> Store<'g, D> {
             });
         }
         self.look_at_contract(findings)?;
+        self.look_at_handoff(findings)?;
         self.look_at_events(findings)?;
         self.look_at_progress(findings)?;
         let (prd, prd_found) = self.look_at_prd(findings)?;
@@ -416,9 +421,11 @@ impl<'g, D: Disk> Store<'g, D> {
         self.progress.stamp = self.append(&PROGRESS, &entry, self.progress.stamp, findings);
         let prd = self.head.prd.as_ref().map(|prd| prd.text.clone());
         if let Some(text) = prd {
-            let done = prd_found.as_deref() == Some(text.as_bytes())
-                || self.replace(&PRD, &text, prd_found.as_deref(), findings);
-            self.prd_behind = !done;
+            if prd_found.as_deref() == Some(text.as_bytes()) {
+                self.unsure.remove(&PRD);
+            } else {
+                self.replace(&PRD, &text, prd_found.as_deref(), findings);
+            }
         }
         if self.head.contract.digest != before.contract.digest || before.revision == 0 {
             let text = self.head.contract.text.clone();
@@ -462,27 +469,28 @@ impl<'g, D: Disk> Store<'g, D> {
         }
     }
 
-    /// Replaces a file in one step. If somebody replaced it since it was looked at, theirs is set aside. False if it
-    /// could not be done now.
+    /// Replaces a file in one step. If somebody replaced it since it was looked at, theirs is set aside. If it can't
+    /// be done now, the next save does it.
     pub(super) fn replace(
-        &self,
+        &mut self,
         place: &Place,
         text: &str,
         found: Option<&[u8]>,
         findings: &mut Vec<Finding>,
-    ) -> bool {
+    ) {
         match self.try_replace(place, text, found) {
-            Ok(None) => true,
-            Ok(Some(kept)) => {
-                let message =
-                    "it was written by somebody else while it was saved; theirs was set aside";
-                findings
-                    .push(Finding::new(FindingCode::FileReplaced, place, message).kept(Some(kept)));
-                true
+            Ok(kept) => {
+                self.unsure.remove(place);
+                if kept.is_some() {
+                    let message =
+                        "it was written by somebody else while it was saved; theirs was set aside";
+                    findings
+                        .push(Finding::new(FindingCode::FileReplaced, place, message).kept(kept));
+                }
             }
             Err(error) => {
+                self.unsure.insert(place.clone());
                 findings.push(behind(place, &error));
-                false
             }
         }
     }
@@ -562,7 +570,8 @@ impl<'g, D: Disk> Store<'g, D> {
     /// Clears old checkpoints away, once what they hold is on the disk elsewhere.
     fn clear(&mut self, findings: &mut Vec<Finding>) {
         let due = self.checkpoints >= self.retention.keep + self.retention.gather;
-        let complete = self.progress.stamp.is_some() && self.events.stamp.is_some();
+        let complete =
+            self.progress.stamp.is_some() && self.events.stamp.is_some() && self.unsure.is_empty();
         if !due || !complete {
             return;
         }

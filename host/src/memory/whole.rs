@@ -11,7 +11,7 @@ pub(super) enum Found {
     Missing,
     /// An earlier text: the newest one never reached the disk.
     Earlier,
-    /// What a crash left of the text.
+    /// What a crash left of that text, or of an earlier one.
     Torn(Vec<u8>),
     /// Something that somebody else wrote.
     Other(Vec<u8>),
@@ -30,18 +30,22 @@ pub(super) fn compare(
             Found::Missing
         };
     };
-    match saved.map(str::as_bytes) {
-        Some(saved) if saved == found => Found::Same,
-        Some(_)
-            if earlier
-                .iter()
-                .flatten()
-                .any(|text| text.as_bytes() == found) =>
-        {
-            Found::Earlier
-        }
-        Some(saved) if is_torn(&found, saved) => Found::Torn(found),
-        _ => Found::Other(found),
+    let Some(saved) = saved else {
+        return Found::Other(found);
+    };
+    let earlier: Vec<&str> = earlier.iter().copied().flatten().collect();
+    if saved.as_bytes() == found {
+        Found::Same
+    } else if earlier.iter().any(|text| text.as_bytes() == found) {
+        Found::Earlier
+    } else if [saved]
+        .iter()
+        .chain(&earlier)
+        .any(|text| is_torn(&found, text.as_bytes()))
+    {
+        Found::Torn(found)
+    } else {
+        Found::Other(found)
     }
 }
 
@@ -61,6 +65,7 @@ mod tests {
         assert_eq!(compare(Some("ne")), Found::Torn(b"ne".to_vec()));
         assert_eq!(compare(Some("\0ew")), Found::Torn(b"\0ew".to_vec()));
         assert_eq!(compare(Some("")), Found::Torn(Vec::new()));
+        assert_eq!(compare(Some("o\0")), Found::Torn(b"o\0".to_vec()));
         assert_eq!(compare(Some("mine")), Found::Other(b"mine".to_vec()));
     }
 

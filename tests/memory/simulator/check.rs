@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ralph_gate::memory::disk::Folder;
-use ralph_gate::memory::{Change, FindingCode, Store};
+use ralph_gate::memory::{Change, FindingCode, Start, Store};
 
 use super::disk::{Image, Op, SimDisk};
 use super::script::{Expected, Life, PRD, PROGRESS, key};
@@ -28,10 +28,7 @@ pub(crate) fn recover(
         .map_err(|error| format!("can't be opened: {error}"))?;
     let Ok(store) = store else {
         return match acknowledged {
-            0 => Ok(Recovered {
-                revision: 0,
-                log: sim.log(),
-            }),
+            0 => begin_again(image),
             _ => Err("a session that was acknowledged is gone".to_owned()),
         };
     };
@@ -57,6 +54,22 @@ pub(crate) fn recover(
     Ok(Recovered {
         revision,
         log: sim.log(),
+    })
+}
+
+/// A session that never began can begin.
+fn begin_again(image: &Image) -> Result<Recovered, String> {
+    let sim = SimDisk::new(image.clone());
+    let start = Start {
+        contract: "{}".to_owned(),
+        ..Start::default()
+    };
+    Store::begin(sim.clone(), gate(), &key(), &start)
+        .map_err(|error| format!("can't begin: {error}"))?;
+    again(&sim.image(), 1, false)?;
+    Ok(Recovered {
+        revision: 0,
+        log: Vec::new(),
     })
 }
 

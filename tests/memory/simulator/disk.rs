@@ -209,7 +209,7 @@ fn failed(action: Action, place: &Place, kind: io::ErrorKind) -> DiskError {
     DiskError::Io {
         action,
         place: place.to_string(),
-        source: kind.into(),
+        error: kind.into(),
     }
 }
 

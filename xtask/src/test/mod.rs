@@ -11,15 +11,15 @@ use crate::cli::{Args, Command, Flag};
 use crate::setup::{self, Skip, Tools};
 use crate::terminal::{bold, green, red, seconds, table, yellow};
 use crate::workspace::{Workspace, in_ci};
-use crate::{AlreadyReported, demo, process, tidy, verify};
+use crate::{AlreadyReported, crash, demo, process, tidy, verify};
 use counts::Counts;
 
 pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
-              unit and integration tests with the vectors, doc tests, tidy, the reproducible build,\n\
-              the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
+              unit and integration tests with the vectors, doc tests, killed processes, tidy, the\n\
+              reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure, and tests marked as ignored run too.",
     flags: &[Flag {
@@ -66,6 +66,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "doc tests",
         run: doc_tests,
+    },
+    Step {
+        name: "crash",
+        run: crash_a_little,
     },
     Step {
         name: "tidy",
@@ -208,6 +212,15 @@ fn doc_tests(run: &mut Run<'_>) -> Result<Counts> {
         .cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]);
     let (status, lines) = process::watch(cargo.args(locked()))?;
     counts::of_cargo_test(&lines).checked(status)
+}
+
+fn crash_a_little(run: &mut Run<'_>) -> Result<Counts> {
+    // The toolchain step has named the skip.
+    if !run.tools.strace {
+        return Ok(Counts::default());
+    }
+    crash::a_little(run.workspace)?;
+    Ok(Counts::passed())
 }
 
 fn check_tidy(run: &mut Run<'_>) -> Result<Counts> {

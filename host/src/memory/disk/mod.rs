@@ -165,14 +165,14 @@ impl fmt::Display for Action {
 #[derive(Debug, Error)]
 pub enum DiskError {
     /// The system reported an error.
-    #[error("{place} can't be {action}: {source}")]
+    #[error("{place} can't be {action}: {error}")]
     Io {
         /// What was being done.
         action: Action,
         /// To which file or folder.
         place: String,
-        /// What the system said.
-        source: io::Error,
+        /// What the system said. Part of the message, and so no source.
+        error: io::Error,
     },
     /// Something stands there that is never opened.
     #[error("{place} is {what}")]
@@ -188,12 +188,12 @@ impl DiskError {
     pub(super) fn io(
         action: Action,
         place: impl fmt::Display,
-        source: impl Into<io::Error>,
+        error: impl Into<io::Error>,
     ) -> Self {
         Self::Io {
             action,
             place: place.to_string(),
-            source: source.into(),
+            error: error.into(),
         }
     }
 
@@ -207,7 +207,7 @@ impl DiskError {
     /// What the system said, if it was the system.
     pub fn kind(&self) -> Option<io::ErrorKind> {
         match self {
-            Self::Io { source, .. } => Some(source.kind()),
+            Self::Io { error, .. } => Some(error.kind()),
             Self::Refused { .. } => None,
         }
     }
