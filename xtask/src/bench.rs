@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: how long one decision takes, and how long one process that asks for it.
+//! `cargo xtask bench`: how long one decision takes, one save, and one process that asks.
 
 use std::fs;
 use std::path::Path;
@@ -16,15 +16,16 @@ use crate::workspace::{Workspace, in_ci};
 
 pub(crate) const COMMAND: Command = Command {
     name: "bench",
-    summary: "measure a decision and the start of a process",
+    summary: "measure a decision, a save and the start of a process",
     details: "gate     one call of the gate, native and in the component\n\
+              memory   a save beside two bare syncs and beside a plain write; opening a long session\n\
               startup  a whole `ralph-gate promise` process beside /bin/true (needs hyperfine)\n\
-              all      both; this is also what happens without a word",
+              all      all of them; this is also what happens without a word",
     flags: &[Flag {
         name: "--quick",
         meaning: "fewer runs: good for a look, not for a comparison",
     }],
-    words: &["gate", "startup", "all"],
+    words: &["gate", "memory", "startup", "all"],
     examples: &["cargo xtask bench", "cargo xtask bench startup --quick"],
     run,
 };
@@ -36,10 +37,14 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     let quick = args.has("--quick");
     let which = args.word().unwrap_or("all");
     step("checking the toolchain", || setup::ensure(workspace))?;
-    if which != "startup" {
-        step("measuring the gate", || gate(workspace, quick))?;
+    let wanted = |name| which == name || which == "all";
+    if wanted("gate") {
+        step("measuring the gate", || bench(workspace, "gate", quick))?;
     }
-    if which != "gate"
+    if wanted("memory") {
+        step("measuring the memory", || bench(workspace, "memory", quick))?;
+    }
+    if wanted("startup")
         && let Some(skip) = startup(workspace, quick)?
     {
         println!("{} {skip}", yellow("skipped"));
@@ -50,9 +55,9 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     Ok(())
 }
 
-fn gate(workspace: &Workspace, quick: bool) -> Result<()> {
+fn bench(workspace: &Workspace, name: &str, quick: bool) -> Result<()> {
     // The whole workspace, as everywhere: other features would compile wasmtime again.
-    let mut cargo = workspace.cargo(&["bench", "--workspace", "--bench", "gate"]);
+    let mut cargo = workspace.cargo(&["bench", "--workspace", "--bench", name]);
     if quick {
         cargo.args(["--", "--quick"]);
     }
@@ -60,7 +65,9 @@ fn gate(workspace: &Workspace, quick: bool) -> Result<()> {
 }
 
 fn startup(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
-    if let Err(reason) = step("looking for hyperfine", || Ok(ensure_hyperfine(workspace)))? {
+    if let Err(reason) = step("looking for hyperfine", || {
+        Ok(setup::ensure_package(workspace, "hyperfine"))
+    })? {
         return Ok(Some(Skip {
             name: "startup".to_owned(),
             reason,
@@ -72,34 +79,6 @@ fn startup(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
     })?;
     report(&results)?;
     Ok(None)
-}
-
-/// Installs hyperfine where that is possible. `Err` says why it is not there.
-fn ensure_hyperfine(workspace: &Workspace) -> Result<(), String> {
-    let installed = || process::succeeds(&mut workspace.program("hyperfine", &["--version"]));
-    if installed() {
-        return Ok(());
-    }
-    let root =
-        process::capture(&mut workspace.program("id", &["-u"])).is_ok_and(|id| id.trim() == "0");
-    if !root || !process::succeeds(&mut workspace.program("apt-get", &["--version"])) {
-        return Err("hyperfine is not installed; install it with your package manager".to_owned());
-    }
-    println!("    apt-get install hyperfine");
-    let install = || {
-        let args = ["install", "--yes", "--no-install-recommends", "hyperfine"];
-        process::succeeds(&mut workspace.program("apt-get", &args))
-    };
-    // A fresh system has no package lists yet.
-    if !install() {
-        process::succeeds(&mut workspace.program("apt-get", &["update"]));
-        install();
-    }
-    if installed() {
-        Ok(())
-    } else {
-        Err("hyperfine is not installed, and apt-get could not install it".to_owned())
-    }
 }
 
 /// One run of hyperfine, so that both commands meet the same machine.

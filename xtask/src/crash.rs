@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::cli::{Args, Command, Flag};
 use crate::process;
-use crate::setup;
+use crate::setup::{self, Skip};
 use crate::terminal::step;
 use crate::workspace::Workspace;
 
@@ -66,9 +66,9 @@ const FEW: &[(&str, u64)] = &[
 ];
 
 fn run(workspace: &Workspace, args: &Args) -> Result<()> {
-    let tools = step("checking the toolchain", || setup::ensure(workspace))?;
-    if !tools.strace {
-        bail!("strace is not installed, and without it no process can be killed at a system call");
+    step("checking the toolchain", || setup::ensure(workspace))?;
+    if let Err(reason) = setup::ensure_package(workspace, "strace") {
+        bail!("{reason}; without it no process can be killed at a system call");
     }
     if !args.has("--real") {
         step("cutting the power and flipping bits", || {
@@ -101,13 +101,18 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     })
 }
 
-/// Does a little of it, with what `cargo test` built.
-pub(crate) fn a_little(workspace: &Workspace) -> Result<()> {
+/// Does a little of it, with what `cargo test` built. Gives what can't be done here.
+pub(crate) fn a_little(workspace: &Workspace) -> Result<Option<Skip>> {
+    if let Err(reason) = setup::ensure_package(workspace, "strace") {
+        let name = "crash".to_owned();
+        return Ok(Some(Skip { name, reason }));
+    }
     process::run(&mut workspace.cargo(&["build", "--workspace", "--bin", "memory-crash"]))?;
     campaign(
         Process::new(workspace.target().join("debug/memory-crash")),
         FEW,
-    )
+    )?;
+    Ok(None)
 }
 
 fn campaign(mut program: Process, options: &[(&str, u64)]) -> Result<()> {

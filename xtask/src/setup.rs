@@ -12,8 +12,8 @@ use crate::workspace::Workspace;
 pub(crate) const COMMAND: Command = Command {
     name: "setup",
     summary: "install what is missing of the toolchain",
-    details: "Installs the WebAssembly targets, rustfmt and clippy with rustup where they are missing,\n\
-              and strace with apt-get. The other commands do this by themselves.",
+    details: "Installs the WebAssembly targets, rustfmt and clippy with rustup where they are missing.\n\
+              The other commands do this by themselves.",
     flags: &[],
     words: &[],
     examples: &["cargo xtask setup"],
@@ -39,7 +39,6 @@ pub(crate) struct Tools {
     pub(crate) rustfmt: bool,
     pub(crate) clippy: bool,
     pub(crate) nextest: bool,
-    pub(crate) strace: bool,
     pub(crate) skips: Vec<Skip>,
 }
 
@@ -72,12 +71,6 @@ pub(crate) fn ensure(workspace: &Workspace) -> Result<Tools> {
             .skips
             .push(missing("clippy", "rustup component add clippy"));
     }
-    tools.strace = ensure_package(workspace, "strace");
-    if !tools.strace {
-        tools
-            .skips
-            .push(missing("strace", "apt-get install strace"));
-    }
     // No skip: `cargo test` runs the same tests.
     tools.nextest = process::succeeds(&mut workspace.cargo(&["nextest", "--version"]));
     if !tools.nextest {
@@ -106,16 +99,35 @@ fn ensure_target(workspace: &Workspace, target: &str) -> bool {
     }
 }
 
-/// A program that the system's package manager has. Needs the rights to install it.
-fn ensure_package(workspace: &Workspace, name: &str) -> bool {
+/// Installs a program with the system's package manager where that is possible. `Err` says why it is not there.
+pub(crate) fn ensure_package(workspace: &Workspace, name: &str) -> Result<(), String> {
     let installed = || process::succeeds(&mut workspace.program(name, &["--version"]));
-    installed() || {
-        println!("    apt-get install {name}");
-        let mut install = workspace.program("apt-get", &["install", "--yes", name]);
-        if let Err(error) = process::run(&mut install) {
-            println!("    {error:#}");
-        }
-        installed()
+    if installed() {
+        return Ok(());
+    }
+    let root =
+        process::capture(&mut workspace.program("id", &["-u"])).is_ok_and(|id| id.trim() == "0");
+    if !root || !process::succeeds(&mut workspace.program("apt-get", &["--version"])) {
+        return Err(format!(
+            "{name} is not installed; install it with your package manager"
+        ));
+    }
+    println!("    apt-get install {name}");
+    let install = || {
+        let args = ["install", "--yes", "--no-install-recommends", name];
+        process::succeeds(&mut workspace.program("apt-get", &args))
+    };
+    // A fresh system has no package lists yet.
+    if !install() {
+        process::succeeds(&mut workspace.program("apt-get", &["update"]));
+        install();
+    }
+    if installed() {
+        Ok(())
+    } else {
+        Err(format!(
+            "{name} is not installed, and apt-get could not install it"
+        ))
     }
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ralph_gate::engine as host;
 
-use crate::clock::{Limits, medians, micros, nanos_per_byte};
 use crate::ways::{Reused, agent_output};
+use ralph_gate_tests::clock::{Limits, medians, micros, nanos_per_byte};
 
 const SIZE: usize = 1 << 20;
 

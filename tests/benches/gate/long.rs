@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use ralph_gate::engine as host;
 
-use crate::clock::{Limits, median, medians, micros, nanos_per_byte, ratio, wish};
 use crate::ways::{Reused, agent_output};
+use ralph_gate_tests::clock::{Limits, median, medians, micros, nanos_per_byte, ratio, wish};
 
 /// The time per byte must be the same for short and for long outputs.
 pub(crate) fn flat(engine: &host::GateEngine, budget: Duration, limits: &mut Limits) {

@@ -1,6 +1,5 @@
 //! The gate's speed: native and through the component, in one run, as tables with ratios and limits.
 
-mod clock;
 mod hostile;
 mod long;
 mod ways;
@@ -10,7 +9,7 @@ use std::time::Duration;
 
 use ralph_gate::engine as host;
 
-use clock::{Limits, medians, megabytes_per_second, micros, ratio};
+use ralph_gate_tests::clock::{Limits, medians, megabytes_per_second, micros, ratio};
 use ways::{Fresh, Native, Reused, agent_output};
 
 fn main() -> ExitCode {
@@ -23,20 +22,7 @@ fn main() -> ExitCode {
     long::flat(&engine, budget, &mut limits);
     long::iterations(&engine, budget, &mut limits);
     hostile::texts(budget / 4, &mut limits);
-    let missed = limits.missed();
-    if missed.is_empty() {
-        return ExitCode::SUCCESS;
-    }
-    println!("\n{} missed, if the machine was quiet:", missed.len());
-    for what in missed {
-        println!("  {what}");
-    }
-    // A quick look says too little to fail.
-    if quick {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    limits.conclude(quick)
 }
 
 /// What a process pays once, and what it would pay if it compiled the component itself.

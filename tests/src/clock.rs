@@ -1,9 +1,14 @@
 //! Measuring and comparing times.
 
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// The median time of each task. The tasks take turns, so that noise hits all of them alike.
-pub(crate) fn medians<const N: usize>(
+///
+/// # Panics
+///
+/// If there are more tasks than anybody writes down.
+pub fn medians<const N: usize>(
     budget: Duration,
     mut tasks: [&mut dyn FnMut(); N],
 ) -> [Duration; N] {
@@ -19,24 +24,41 @@ pub(crate) fn medians<const N: usize>(
     times.map(median)
 }
 
-pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
+/// The one in the middle.
+///
+/// # Panics
+///
+/// If there is none.
+pub fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times[times.len() / 2]
 }
 
-pub(crate) fn micros(time: Duration) -> f64 {
+/// In microseconds.
+pub fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-pub(crate) fn ratio(time: Duration, base: Duration) -> f64 {
+/// How many times as long.
+pub fn ratio(time: Duration, base: Duration) -> f64 {
     time.as_secs_f64() / base.as_secs_f64()
 }
 
-pub(crate) fn megabytes_per_second(bytes: usize, time: Duration) -> f64 {
+/// How fast so many bytes went by.
+///
+/// # Panics
+///
+/// Beyond 4 GiB.
+pub fn megabytes_per_second(bytes: usize, time: Duration) -> f64 {
     bytes_as_float(bytes) / 1e6 / time.as_secs_f64()
 }
 
-pub(crate) fn nanos_per_byte(bytes: usize, time: Duration) -> f64 {
+/// What a byte took, in nanoseconds.
+///
+/// # Panics
+///
+/// Beyond 4 GiB.
+pub fn nanos_per_byte(bytes: usize, time: Duration) -> f64 {
     time.as_secs_f64() * 1e9 / bytes_as_float(bytes)
 }
 
@@ -45,7 +67,7 @@ fn bytes_as_float(bytes: usize) -> f64 {
 }
 
 /// `value` should be at most `limit`, and it is known why it is not.
-pub(crate) fn wish(what: &str, value: f64, limit: f64, why: &str) {
+pub fn wish(what: &str, value: f64, limit: f64, why: &str) {
     if value <= limit {
         println!("  met  {what}: {value:.2}, at most {limit}");
     } else {
@@ -54,17 +76,19 @@ pub(crate) fn wish(what: &str, value: f64, limit: f64, why: &str) {
 }
 
 /// What was promised, and whether it was kept.
-pub(crate) struct Limits {
+#[derive(Debug, Default)]
+pub struct Limits {
     missed: Vec<String>,
 }
 
 impl Limits {
-    pub(crate) fn new() -> Self {
-        Self { missed: Vec::new() }
+    /// Nothing promised yet.
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// `value` may be at most `limit`.
-    pub(crate) fn at_most(&mut self, what: &str, value: f64, limit: f64) {
+    pub fn at_most(&mut self, what: &str, value: f64, limit: f64) {
         self.judge(
             value <= limit,
             what,
@@ -73,7 +97,7 @@ impl Limits {
     }
 
     /// `value` must be at least `limit`.
-    pub(crate) fn at_least(&mut self, what: &str, value: f64, limit: f64) {
+    pub fn at_least(&mut self, what: &str, value: f64, limit: f64) {
         self.judge(
             value >= limit,
             what,
@@ -91,8 +115,19 @@ impl Limits {
         }
     }
 
-    /// Everything that was missed.
-    pub(crate) fn missed(self) -> Vec<String> {
-        self.missed
+    /// Says what was missed, if anything. A quick look says too little to fail.
+    pub fn conclude(self, quick: bool) -> ExitCode {
+        if self.missed.is_empty() {
+            return ExitCode::SUCCESS;
+        }
+        println!("\n{} missed, if the machine was quiet:", self.missed.len());
+        for what in &self.missed {
+            println!("  {what}");
+        }
+        if quick {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
     }
 }
