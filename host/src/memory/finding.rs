@@ -38,8 +38,6 @@ pub enum FindingCode {
     EventsAdded,
     /// Lines of the event log are gone.
     EventsLost,
-    /// The log of events was changed; only `verify` looks at all of it.
-    EventsChanged,
     /// Old checkpoints could not be cleared away.
     NotCleared,
 }

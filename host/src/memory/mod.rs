@@ -26,6 +26,7 @@ mod file;
 mod finding;
 mod key;
 mod lock;
+mod look;
 mod portable;
 mod prd;
 mod progress;
@@ -36,6 +37,7 @@ mod store;
 mod tests;
 mod view;
 mod whole;
+mod write;
 
 pub use change::{Change, Saved, Snapshot, Start, State};
 pub use digest::Digest;
