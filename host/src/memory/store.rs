@@ -295,7 +295,12 @@ impl<'g, D: Disk> Store<'g, D> {
                 Some(snapshot) => Some(snapshot.text.clone()),
                 None => head.snapshot.clone(),
             },
-            prd: prd.map(Whole::new),
+            prd: match prd {
+                Some(text) if head.prd.as_ref().is_some_and(|prd| prd.text == text) => {
+                    head.prd.clone()
+                }
+                prd => prd.map(Whole::new),
+            },
             handoff: change
                 .handoff
                 .clone()
