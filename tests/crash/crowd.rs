@@ -1,15 +1,19 @@
 //! Many processes that want to write to one session, and some of them die.
 
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
+use ralph_gate::memory::{MemoryError, Standing, View};
 use ralph_gate_tests::random::Random;
 
-use crate::Options;
 use crate::expectation::Workspace;
 use crate::tally::Tally;
+use crate::worker::key;
+use crate::{Options, gate};
 
 const PROCESSES: u64 = 8;
 
@@ -59,9 +63,19 @@ fn round(appends: u64, killer: bool, seed: u64) -> Result<()> {
             child.kill()?;
         }
     }
+    let done = AtomicBool::new(false);
+    let root = workspace.root();
+    let (outputs, read) = thread::scope(|scope| {
+        let reader = scope.spawn(|| read_all_the_time(&root, &done));
+        let outputs: Vec<_> = children.into_iter().map(Child::wait_with_output).collect();
+        done.store(true, Ordering::Relaxed);
+        (outputs, reader.join())
+    });
+    let readings = read.map_err(|_| anyhow!("the reader panicked"))??;
+    println!("  {readings} times read meanwhile");
     let mut acknowledged = Vec::new();
-    for (index, child) in children.into_iter().enumerate() {
-        let output = child.wait_with_output()?;
+    for (index, output) in outputs.into_iter().enumerate() {
+        let output = output?;
         ensure!(
             killer || output.status.success(),
             "process {index}: {output:?}"
@@ -85,4 +99,24 @@ fn round(appends: u64, killer: bool, seed: u64) -> Result<()> {
     // Every entry is a revision, after the one that began the session.
     workspace.acknowledged = workspace.acknowledged.max(found.len() as u64 + 1);
     workspace.check()
+}
+
+/// A reader never waits, and never sees anything wrong.
+fn read_all_the_time(root: &Path, done: &AtomicBool) -> Result<u64> {
+    let mut readings = 0;
+    while !done.load(Ordering::Relaxed) {
+        let verification = match View::open(root, &key()).and_then(|view| view.verify(gate())) {
+            Ok(verification) => verification,
+            Err(MemoryError::NoSession { .. }) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let wrong: Vec<_> = verification
+            .files
+            .iter()
+            .filter(|file| file.standing == Standing::Wrong)
+            .collect();
+        ensure!(wrong.is_empty(), "a reader found {wrong:?}");
+        readings += 1;
+    }
+    Ok(readings)
 }

@@ -37,7 +37,9 @@ pub(super) fn newest(
     {
         match read_checkpoint(disk, revision, key)? {
             Ok(checkpoint) => return Ok(Content::Session(Box::new(checkpoint))),
-            Err(reason) => {
+            // A writer cleared it away since the folder was listed.
+            Err(Flaw::Missing) => {}
+            Err(Flaw::Damaged(reason)) => {
                 let place = Checkpoint::place(revision);
                 damage.push(format!("{place}: {reason}"));
                 let kept = aside(&place, &reason);
@@ -49,6 +51,10 @@ pub(super) fn newest(
     }
     if damage.is_empty() && !has_traces(disk)? {
         return Ok(Content::Fresh);
+    }
+    // A reader may have looked while a writer began the session, or cleared away what was listed.
+    if disk.list(Folder::Checkpoints)?.unwrap_or_default() != names && damage.is_empty() {
+        return newest(disk, key, aside, findings);
     }
     Err(MemoryError::Unreadable {
         session: disk.name(),
@@ -65,17 +71,26 @@ fn has_traces(disk: &impl Disk) -> DiskResult<bool> {
     Ok(names.iter().any(is_trace))
 }
 
+/// Why a checkpoint can't be used.
+#[derive(Debug)]
+pub(super) enum Flaw {
+    Missing,
+    Damaged(String),
+}
+
 /// A checkpoint, or why it can't be used.
 pub(super) fn read_checkpoint(
     disk: &impl Disk,
     revision: u64,
     key: Option<&SessionKey>,
-) -> Result<Result<Checkpoint, String>, MemoryError> {
+) -> Result<Result<Checkpoint, Flaw>, MemoryError> {
     let place = Checkpoint::place(revision);
     let bytes = match disk.read(&place, 0) {
         Ok(Some((bytes, _))) => bytes,
-        Ok(None) => return Ok(Err("it is missing".to_owned())),
-        Err(DiskError::Refused { what, .. }) => return Ok(Err(format!("it is {what}"))),
+        Ok(None) => return Ok(Err(Flaw::Missing)),
+        Err(DiskError::Refused { what, .. }) => {
+            return Ok(Err(Flaw::Damaged(format!("it is {what}"))));
+        }
         Err(error) => return Err(error.into()),
     };
     match Checkpoint::read(&bytes) {
@@ -84,12 +99,12 @@ pub(super) fn read_checkpoint(
                 session: disk.name(),
             })
         }
-        Ok(checkpoint) if checkpoint.revision != revision => Ok(Err(format!(
+        Ok(checkpoint) if checkpoint.revision != revision => Ok(Err(Flaw::Damaged(format!(
             "it is the checkpoint of revision {}",
             checkpoint.revision
-        ))),
+        )))),
         Ok(checkpoint) => Ok(Ok(checkpoint)),
-        Err(Unreadable::Damaged(reason)) => Ok(Err(reason)),
+        Err(Unreadable::Damaged(reason)) => Ok(Err(Flaw::Damaged(reason))),
         Err(Unreadable::Newer(found)) => Err(MemoryError::Newer {
             file: format!("{}/{place}", disk.name()),
             found,

@@ -1,6 +1,7 @@
 //! A session as a reader sees it: never waits for a lock, never changes a file.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -14,13 +15,14 @@ use super::finding::Finding;
 use super::key::SessionKey;
 use super::prd;
 use super::progress;
-use super::recovery::{Content, newest, read_checkpoint};
+use super::recovery::{Content, Flaw, newest, read_checkpoint};
 use super::store::{CONTRACT, EVENTS, HANDOFF, PRD, PROGRESS, state};
 use super::whole::{Found, compare};
 use crate::engine::{GateEngine, Prd, ProgressLog};
 
-/// How often a reader looks again when the writer is faster.
-const ATTEMPTS: usize = 20;
+/// How often a reader looks again while a writer is at work, and how long it waits in between.
+const ATTEMPTS: usize = 4;
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// A session that is open for reading.
 #[derive(Debug)]
@@ -180,17 +182,28 @@ impl<D: Disk> View<D> {
         &self,
         look: impl Fn(&Checkpoint, Vec<Finding>) -> Result<T, MemoryError>,
     ) -> Result<T, MemoryError> {
-        let mut attempt = 0;
-        loop {
+        for _ in 0..ATTEMPTS {
             let mut findings = Vec::new();
             let head = self.head(&mut findings)?;
             let seen = look(&head, findings);
-            let now = self.head(&mut Vec::new())?.revision;
-            attempt += 1;
-            if now == head.revision || attempt >= ATTEMPTS {
+            if self.head(&mut Vec::new())?.revision == head.revision && !self.lags(&head) {
                 return seen;
             }
+            std::thread::sleep(PAUSE);
         }
+        let mut findings = Vec::new();
+        let head = self.head(&mut findings)?;
+        look(&head, findings)
+    }
+
+    /// Whether a file lacks what the newest checkpoint says: a writer may be about to write it.
+    fn lags(&self, head: &Checkpoint) -> bool {
+        let shorter = |place: &Place, expected: u64| {
+            let stamp = self.disk.stamp(place).ok().flatten();
+            stamp.map_or(0, |stamp| stamp.len) < expected
+        };
+        let logs = shorter(&EVENTS, head.events.end.len) || shorter(&PROGRESS, head.progress.len);
+        logs || shorter(&CONTRACT, 1) || head.prd.is_some() && shorter(&PRD, 1)
     }
 
     /// A file's text. What can't be opened reads as if it were not there.
@@ -237,11 +250,12 @@ impl<D: Disk> View<D> {
             }
             match read_checkpoint(&self.disk, revision, Some(&head.key))? {
                 Ok(_) => whole += 1,
-                Err(reason) => reports.push(FileReport::new(
-                    Checkpoint::place(revision),
-                    Standing::Wrong,
-                    reason,
-                )),
+                // A writer cleared it away since the folder was listed.
+                Err(Flaw::Missing) => {}
+                Err(Flaw::Damaged(reason)) => {
+                    let place = Checkpoint::place(revision);
+                    reports.push(FileReport::new(place, Standing::Wrong, reason));
+                }
             }
         }
         for name in names
@@ -347,6 +361,14 @@ impl<D: Disk> View<D> {
                 EVENTS,
                 format!("{} lines, each as it was written", end.count),
             )),
+            // A crash, or a writer that is at work, leaves it like this.
+            Err(broken) if follow(&found, base, Some(&head.events.from)).is_ok() => {
+                Ok(FileReport {
+                    standing: Standing::Changed,
+                    message: format!("{broken}; the next writer adds them from there"),
+                    ..describe_break(&broken, base.count)
+                })
+            }
             Err(broken) => Ok(describe_break(&broken, base.count)),
         }
     }
