@@ -430,3 +430,69 @@ fn a_memory_without_a_disk_behaves_the_same() {
     assert_eq!((store.state().revision, store.state().events), (31, 30));
     assert_eq!(store.prd().unwrap().unwrap().total, 2);
 }
+
+#[test]
+fn no_key_leads_out_of_the_root() {
+    let long = "k".repeat(10_000);
+    let keys = [
+        "..",
+        "../../x",
+        "/etc/passwd",
+        "a\0b",
+        "CON",
+        "x\ny",
+        "lock",
+        "Key",
+        "key",
+        "-rf",
+        "\u{202e}",
+        &long,
+    ];
+    let mut session = Session::new();
+    for (index, key) in keys.iter().enumerate() {
+        session.key = SessionKey::Session((*key).to_owned());
+        let mut store = session.open();
+        go_on(&mut store, "one");
+        drop(store);
+        assert_eq!(session.open().state().iteration, 1, "{key:?}");
+        let sessions = list(&session.root()).unwrap();
+        assert_eq!(sessions.len(), index + 1, "{key:?}");
+        assert!(
+            sessions.iter().all(|session| session.problem.is_none()),
+            "{sessions:?}"
+        );
+    }
+    let outside = fs::read_dir(session.folder.path()).unwrap().count();
+    assert_eq!(outside, 1, "only the root is there");
+    session.key = SessionKey::Session(String::new());
+    assert_eq!(session.try_open().unwrap_err().code(), "memory_empty_key");
+}
+
+#[test]
+fn a_folder_of_another_key_is_not_opened() {
+    let session = Session::new();
+    drop(session.open());
+    let other = SessionKey::Session("other".into());
+    fs::rename(session.path(""), session.root().join(other.folder())).unwrap();
+    let error = FileStore::open(&GATE, &session.root(), &other, Patience::None).unwrap_err();
+    assert_eq!(error.code(), "memory_other_key");
+}
+
+#[test]
+fn a_newer_format_is_left_alone() {
+    let session = Session::new();
+    drop(session.open());
+    let name = "checkpoints/0000000001.json";
+    let text = session
+        .read(name)
+        .replace("{\"version\":1,", "{\"version\":2,");
+    let (body, _) = text.rsplit_once(",\"digest\"").unwrap();
+    let sealed = format!(
+        "{body},\"digest\":\"{}\"}}\n",
+        blake3::hash(body.as_bytes()).to_hex()
+    );
+    session.write(name, &sealed);
+    let error = session.try_open().unwrap_err();
+    assert_eq!(error.code(), "memory_newer");
+    assert_eq!(session.read(name), sealed);
+}
