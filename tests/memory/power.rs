@@ -68,9 +68,9 @@ fn nothing_is_lost_in_any_short_life() {
         (
             3,
             Extent {
-                life: 400,
-                recovery: 16,
-                once_in: 8,
+                life: 200,
+                recovery: 3,
+                once_in: 24,
             },
         )
     } else {
@@ -102,9 +102,9 @@ fn nothing_is_lost_in_long_lives() {
             300,
             60,
             Extent {
-                life: 60,
-                recovery: 8,
-                once_in: 8,
+                life: 40,
+                recovery: 3,
+                once_in: 24,
             },
         )
     } else {
