@@ -99,12 +99,12 @@ fn nothing_is_lost_in_any_short_life() {
 fn nothing_is_lost_in_long_lives() {
     let (seeds, length, extent) = if is_full() {
         (
-            300,
             60,
+            40,
             Extent {
-                life: 40,
-                recovery: 3,
-                once_in: 24,
+                life: 10,
+                recovery: 2,
+                once_in: 32,
             },
         )
     } else {

@@ -1,6 +1,7 @@
 //! The stateless functions of the typed face, each on a fresh instance.
 
 use super::error::{CallError, EngineError};
+use super::formats::Formats;
 use super::gate::GateEngine;
 use super::instance::GateInstance;
 use super::types::{
@@ -103,17 +104,12 @@ impl GateEngine {
 
     /// Reads `prd.json`.
     pub fn read_prd(&self, text: &str) -> Result<Prd, CallError> {
-        let prd: Result<Prd, GateError> =
-            GateInstance::new(self)?.call(&self.exports().read_prd, (text,), text.len())?;
-        Ok(prd?)
+        Formats::new(self).read_prd(text)
     }
 
     /// Changes lines of the checklist; everything else stays byte for byte.
     pub fn update_prd(&self, text: &str, updates: &[PrdUpdate]) -> Result<String, CallError> {
-        let size = text.len() + updates.iter().map(PrdUpdate::text_size).sum::<usize>();
-        let prd: Result<String, GateError> =
-            GateInstance::new(self)?.call(&self.exports().update_prd, (text, updates), size)?;
-        Ok(prd?)
+        Formats::new(self).update_prd(text, updates)
     }
 
     /// Reads `progress.txt`. What is not an entry is kept.
@@ -123,8 +119,7 @@ impl GateEngine {
 
     /// The bytes to append to `progress.txt` for an entry.
     pub fn write_progress(&self, entry: &ProgressEntry) -> Result<String, EngineError> {
-        let size = entry.title.len() + entry.body.len();
-        GateInstance::new(self)?.call(&self.exports().write_progress, (entry,), size)
+        Formats::new(self).write_progress(entry)
     }
 
     /// Reads a loop state file.

@@ -14,6 +14,8 @@ use super::key::SessionKey;
 
 /// The version that this program writes.
 const VERSION: u32 = 1;
+/// No session comes anywhere near it, and sums of such numbers don't overflow.
+const LARGEST: u64 = 1 << 53;
 const EXTENSION: &str = ".json";
 const DIGITS: usize = 10;
 
@@ -56,6 +58,11 @@ impl Whole {
             text,
         }
     }
+
+    fn adds_up(&self) -> bool {
+        self.len == self.text.len() as u64
+            && self.digest == Digest::of_content(self.text.as_bytes())
+    }
 }
 
 /// `progress.txt` after a save.
@@ -76,6 +83,15 @@ pub(super) struct ProgressRecord {
     pub(super) entry: String,
 }
 
+impl ProgressRecord {
+    fn adds_up(&self) -> bool {
+        let new = self.added.len() as u64 + self.entry.len() as u64;
+        self.len < LARGEST
+            && self.settled <= self.len
+            && self.from.checked_add(new) == Some(self.len)
+    }
+}
+
 /// `events.jsonl` after a save.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -93,6 +109,22 @@ pub(super) struct EventsRecord {
 }
 
 impl EventsRecord {
+    fn adds_up(&self) -> bool {
+        let new = self
+            .lines
+            .iter()
+            .map(|line| line.get().len() as u64 + 1)
+            .sum();
+        self.end.len < LARGEST
+            && self.end.count < LARGEST
+            && self.base.len == 0
+            && self.base.count <= self.settled.count
+            && self.settled.count <= self.from.count
+            && self.settled.len <= self.from.len
+            && self.from.len.checked_add(new) == Some(self.end.len)
+            && self.from.count.checked_add(self.lines.len() as u64) == Some(self.end.count)
+    }
+
     /// The bytes that this revision adds to the log.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
@@ -140,8 +172,26 @@ impl Checkpoint {
         if version > VERSION {
             return Err(Unreadable::Newer(version));
         }
-        serde_json::from_slice(object)
-            .map_err(|error| Unreadable::Damaged(format!("it is not a checkpoint: {error}")))
+        let checkpoint: Self = serde_json::from_slice(object)
+            .map_err(|error| Unreadable::Damaged(format!("it is not a checkpoint: {error}")))?;
+        if !checkpoint.adds_up() {
+            return Err(damaged("its numbers contradict each other"));
+        }
+        Ok(checkpoint)
+    }
+
+    /// Whether lengths, counts and digests fit each other. A seal shows damage, not forgery: whoever can write here can
+    /// make one, and what follows calculates with these numbers.
+    fn adds_up(&self) -> bool {
+        let wholes = [
+            Some(&self.contract),
+            self.prd.as_ref(),
+            self.handoff.as_ref(),
+        ];
+        (1..LARGEST).contains(&self.revision)
+            && wholes.into_iter().flatten().all(Whole::adds_up)
+            && self.progress.adds_up()
+            && self.events.adds_up()
     }
 
     /// Where the checkpoint of a revision is kept.
@@ -216,6 +266,29 @@ mod tests {
         };
         let bytes = checkpoint.write().unwrap();
         assert_eq!(Checkpoint::read(&bytes).unwrap_err(), Unreadable::Newer(2));
+    }
+
+    #[test]
+    fn a_forged_record_that_does_not_add_up_is_not_used() {
+        let forgeries: [fn(&mut Checkpoint); 11] = [
+            |forged| forged.revision = u64::MAX,
+            |forged| forged.revision = 0,
+            |forged| forged.contract.len = 1,
+            |forged| forged.contract.text.push(' '),
+            |forged| forged.progress.len = u64::MAX,
+            |forged| forged.progress.from = u64::MAX,
+            |forged| forged.progress.settled = 3,
+            |forged| forged.events.end.len = 0,
+            |forged| forged.events.end.count = u64::MAX,
+            |forged| forged.events.settled.len = u64::MAX,
+            |forged| forged.events.from.len = u64::MAX,
+        ];
+        for (index, forge) in forgeries.iter().enumerate() {
+            let mut forged = sample();
+            forge(&mut forged);
+            let read = Checkpoint::read(&forged.write().unwrap());
+            assert!(matches!(read, Err(Unreadable::Damaged(_))), "{index}");
+        }
     }
 
     #[test]

@@ -496,3 +496,27 @@ fn a_newer_format_is_left_alone() {
     assert_eq!(error.code(), "memory_newer");
     assert_eq!(session.read(name), sealed);
 }
+
+#[test]
+fn files_that_were_blown_up_are_set_aside_and_not_read() {
+    let session = Session::new();
+    let mut store = session.open();
+    go_on(&mut store, "one");
+    drop(store);
+    for name in ["progress.txt", "events.jsonl", "prd.json", "contract.json"] {
+        let text = session.read(name);
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .open(session.path(name))
+            .unwrap();
+        file.set_len(300 << 20).unwrap();
+        drop(file);
+        let found = session.codes();
+        assert!(
+            found.contains(&FindingCode::FileReplaced),
+            "{name}: {found:?}"
+        );
+        assert_eq!(session.read(name), text, "{name}");
+    }
+    assert_eq!(session.codes(), []);
+}

@@ -556,21 +556,20 @@ fn text(name: &CStr) -> Option<String> {
     }
 }
 
-fn read_from(file: &OwnedFd, from: u64, expected: usize) -> rustix::io::Result<Vec<u8>> {
-    // With room for one byte more than expected, the end is found without growing.
-    let mut bytes = Vec::with_capacity(expected + 1);
-    let mut at = from;
-    loop {
-        if bytes.capacity() == bytes.len() {
-            bytes.reserve(64 * 1024);
-        }
-        match rustix::io::pread(file, rustix::buffer::spare_capacity(&mut bytes), at) {
-            Ok(0) => return Ok(bytes),
-            Ok(read) => at += read as u64,
+/// So many bytes, or fewer if the file is shorter by now. What is added meanwhile is for the next look.
+fn read_from(file: &OwnedFd, from: u64, len: usize) -> rustix::io::Result<Vec<u8>> {
+    let mut bytes = vec![0; len];
+    let mut done = 0;
+    while let Some(space) = bytes.get_mut(done..).filter(|space| !space.is_empty()) {
+        match rustix::io::pread(file, space, from + done as u64) {
+            Ok(0) => break,
+            Ok(read) => done += read,
             Err(Errno::INTR) => {}
             Err(error) => return Err(error),
         }
     }
+    bytes.truncate(done);
+    Ok(bytes)
 }
 
 fn refusal(stat: &Stat) -> Option<Refusal> {

@@ -95,7 +95,7 @@ impl<D: Disk> Store<'_, D> {
             return Ok(());
         }
         let (settled, end) = (self.events.settled, self.events.end);
-        let tail = self.disk.read(&EVENTS, settled.len)?;
+        let tail = self.read_member_from(&EVENTS, settled.len, findings)?;
         let (tail, stamp) = tail.map_or((None, ABSENT), |(tail, stamp)| (Some(tail), stamp));
         let is_there = stamp.len >= settled.len;
         match follow(tail.as_deref().unwrap_or_default(), settled, Some(&end)) {

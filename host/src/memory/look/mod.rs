@@ -41,7 +41,17 @@ impl<D: Disk> Store<'_, D> {
         place: &Place,
         findings: &mut Vec<Finding>,
     ) -> DiskResult<Option<(Vec<u8>, Stamp)>> {
-        match self.disk.read(place, 0) {
+        self.read_member_from(place, 0, findings)
+    }
+
+    /// The same from an offset on.
+    fn read_member_from(
+        &self,
+        place: &Place,
+        from: u64,
+        findings: &mut Vec<Finding>,
+    ) -> DiskResult<Option<(Vec<u8>, Stamp)>> {
+        match self.disk.read(place, from) {
             Err(DiskError::Refused { what, .. }) => {
                 self.set_aside(place, &what.to_string(), findings)?;
                 Ok(None)
