@@ -172,16 +172,21 @@ fn errors(options: &Options, counts: &BTreeMap<String, u64>) -> Result<Tally> {
         tally.calls(name, *count);
         for number in 1..=*count {
             planned.extend(ERRORS.map(|error| (name, number, Fault::Error(error))));
-            if name == "write" {
-                planned.push((name, number, Fault::OneByte));
-            }
         }
     }
     ensure!(!planned.is_empty(), "the worker makes no call on files");
     let stride = (planned.len() as u64)
         .div_ceil(options.errors.max(1))
         .max(1);
-    for (name, number, fault) in planned.iter().step_by(usize::try_from(stride)?) {
+    let mut planned: Vec<_> = planned
+        .into_iter()
+        .step_by(usize::try_from(stride)?)
+        .collect();
+    // Few, and each of them leaves something else behind.
+    if let Some((name, count)) = counts.get_key_value("write") {
+        planned.extend((1..=*count).map(|number| (name, number, Fault::OneByte)));
+    }
+    for (name, number, fault) in &planned {
         let output = series.life(name, *number, fault)?;
         let reported = !output.status.success();
         tally.run(name, true, reported);

@@ -262,25 +262,21 @@ impl SessionFolder {
         Ok(stamp(&stat))
     }
 
-    /// Writes all of it, and sees that it arrived.
+    /// Writes all of it, and sees after each part that it arrived: behind one that did not, nothing more is written.
     fn write(&self, place: &Place, file: &OwnedFd, before: u64, bytes: &[u8]) -> DiskResult<()> {
         let failed = |error: io::Error| self.failed(Action::Write, place, error);
-        let mut rest = bytes;
-        while !rest.is_empty() {
+        let mut done = 0;
+        while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {
             match retry_on_intr(|| rustix::io::write(file, rest)) {
                 Ok(0) => return Err(failed(io::ErrorKind::WriteZero.into())),
-                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+                Ok(written) => done += written,
                 Err(error) => return Err(failed(error.into())),
             }
-        }
-        let stamp = self.finish(place, file)?;
-        if stamp.len < before + bytes.len() as u64 {
-            let message = format!(
-                "{} bytes were written and {} arrived",
-                bytes.len(),
-                stamp.len.saturating_sub(before)
-            );
-            return Err(failed(io::Error::other(message)));
+            let arrived = self.finish(place, file)?.len.saturating_sub(before);
+            if arrived < done as u64 {
+                let message = format!("{done} bytes were written and {arrived} arrived");
+                return Err(failed(io::Error::other(message)));
+            }
         }
         Ok(())
     }
