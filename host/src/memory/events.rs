@@ -49,6 +49,31 @@ struct Line<'a> {
     data: &'a RawValue,
 }
 
+/// One event of a log.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Record {
+    /// Its number, from 1.
+    pub seq: u64,
+    /// What happened.
+    pub event: String,
+    /// The details.
+    pub data: Box<RawValue>,
+}
+
+impl Record {
+    /// The details as a type. None if they are of another one.
+    pub fn read<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_str(self.data.get()).ok()
+    }
+}
+
+/// The events of a log, oldest first, up to the first line that is none.
+pub(super) fn records(log: &[u8]) -> Vec<Record> {
+    lines(log)
+        .map_while(|line| serde_json::from_slice(line.strip_suffix(b"\n")?).ok())
+        .collect()
+}
+
 /// What of a line binds it to the others.
 #[derive(Deserialize)]
 struct Link {

@@ -4,23 +4,28 @@ use std::fmt;
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::disk::{Action, DiskError, Refusal, SessionFolder};
+use super::disk::{Action, DiskError, Missing, Refusal, SessionFolder};
 use super::error::MemoryError;
+use super::key::SessionKey;
 
 /// More than a holder ever writes.
 const HOLDER_LIMIT: u64 = 4096;
 /// How often the lock file may be replaced by others while we lock it.
 const ATTEMPTS: usize = 100;
+/// How long to wait between two tries, where there is a limit to waiting.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// What to do while somebody else writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
     /// Give up at once, with an error that names the holder.
     None,
+    /// Wait until the other one has finished, but no longer than this.
+    Until(Duration),
     /// Wait until the other one has finished, however long.
     Wait,
 }
@@ -91,16 +96,39 @@ fn lock(file: &mut File, folder: &SessionFolder, patience: Patience) -> Result<(
         let path = folder.path().join("lock");
         MemoryError::from(DiskError::io(Action::Lock, path.display(), error))
     };
-    match patience {
-        Patience::Wait => file.lock().map_err(failed),
-        Patience::None => match file.try_lock() {
-            Ok(()) => Ok(()),
-            Err(TryLockError::Error(error)) => Err(failed(error)),
-            Err(TryLockError::WouldBlock) => Err(MemoryError::Busy {
-                session: folder.path().display().to_string(),
-                holder: read_holder(file),
-            }),
-        },
+    let until = match patience {
+        Patience::Wait => return file.lock().map_err(failed),
+        Patience::None => Instant::now(),
+        Patience::Until(limit) => Instant::now() + limit,
+    };
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+            // The system has no lock that gives up by itself.
+            Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                return Err(MemoryError::Busy {
+                    session: folder.path().display().to_string(),
+                    holder: read_holder(file),
+                });
+            }
+        }
+    }
+}
+
+/// Who writes to a session now. None if nobody does, or if there is no such session.
+pub fn holder(root: &Path, key: &SessionKey) -> Result<Option<Holder>, MemoryError> {
+    let Some(folder) = SessionFolder::open(root, &key.folder(), Missing::Report)? else {
+        return Ok(None);
+    };
+    let Some(mut file) = folder.read_lock()? else {
+        return Ok(None);
+    };
+    // A shared lock that is given back at once: it never keeps a writer out for longer than that.
+    match file.try_lock_shared() {
+        Ok(()) => Ok(None),
+        Err(_) => Ok(Some(read_holder(&mut file))),
     }
 }
 

@@ -55,7 +55,7 @@ struct Trailer {
 impl<D: Disk> View<D> {
     /// The whole session as one text.
     pub fn export(&self) -> Result<String, MemoryError> {
-        self.steadily(|head, _| {
+        self.steadily(|head, _, _| {
             let mut members = Vec::new();
             for folder in [Folder::Session, Folder::Checkpoints, Folder::Quarantine] {
                 members.extend(self.members(folder)?);

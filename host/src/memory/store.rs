@@ -11,7 +11,7 @@ use super::checkpoint::{Checkpoint, EventsRecord, ProgressRecord, Whole};
 use super::digest::Digest;
 use super::disk::{Disk, Folder, Place, Stamp};
 use super::error::MemoryError;
-use super::events::Chain;
+use super::events::{Chain, Record, records};
 use super::finding::{Finding, FindingCode};
 use super::key::SessionKey;
 use super::prd;
@@ -230,10 +230,46 @@ impl<'g, D: Disk> Store<'g, D> {
             .map_err(|error| MemoryError::gate(&PROGRESS, error.into()))
     }
 
+    /// The end of the progress log, from the beginning of a line.
+    pub fn recent_progress(&self, most: u64) -> Result<String, MemoryError> {
+        let Some(stamp) = self.disk.stamp(&PROGRESS)? else {
+            return Ok(String::new());
+        };
+        let from = stamp.len.saturating_sub(most);
+        let read = self.disk.read(&PROGRESS, from)?;
+        let bytes = read.map(|(bytes, _)| bytes).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(match text.split_once('\n') {
+            Some((_, lines)) if from > 0 => lines.to_owned(),
+            _ => text.into_owned(),
+        })
+    }
+
     /// What is not text in a file is shown as such.
     fn text(&self, place: &Place) -> Result<Option<String>, MemoryError> {
         let found = self.disk.read(place, 0)?;
         Ok(found.map(|(bytes, _)| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// What happened, oldest first.
+    pub fn events(&self) -> Result<Vec<Record>, MemoryError> {
+        let found = self.disk.read(&EVENTS, 0)?;
+        let mut log = found.map(|(bytes, _)| bytes).unwrap_or_default();
+        log.truncate(usize::try_from(self.events.end.len).unwrap_or(usize::MAX));
+        Ok(records(&log))
+    }
+
+    /// Looks at what others did to the files since the last look. What nobody else may change is restored; each
+    /// change is reported once.
+    pub fn look(&mut self) -> Result<Vec<Finding>, MemoryError> {
+        self.disk.guard()?;
+        let mut findings = Vec::new();
+        self.look_at_newest(&mut findings)?;
+        self.look_at_contract(&mut findings)?;
+        self.look_at_handoff(&mut findings)?;
+        self.look_at_events(&mut findings)?;
+        self.look_at_progress(&mut findings)?;
+        Ok(findings)
     }
 
     /// Saves a change. When this returns, it is on the disk.

@@ -520,3 +520,93 @@ fn files_that_were_blown_up_are_set_aside_and_not_read() {
     }
     assert_eq!(session.codes(), []);
 }
+
+#[test]
+fn what_others_do_while_it_is_open_is_seen_at_the_next_look() {
+    let session = Session::new();
+    let mut store = session.open();
+    go_on(&mut store, "one");
+    assert_eq!(store.look().unwrap(), []);
+    session.write(
+        "progress.txt",
+        &format!("{}a note\n", session.read("progress.txt")),
+    );
+    assert_eq!(codes(&store.look().unwrap()), [FindingCode::ProgressAdded]);
+    session.write("contract.json", "{}");
+    assert_eq!(codes(&store.look().unwrap()), [FindingCode::ContractEdited]);
+    assert_eq!(store.look().unwrap(), []);
+    assert_eq!(session.read("contract.json"), CONTRACT);
+}
+
+#[test]
+fn a_checkpoint_that_is_changed_while_it_is_open_is_written_again() {
+    let session = Session::new();
+    let mut store = session.open();
+    go_on(&mut store, "one");
+    let newest = "checkpoints/0000000002.json";
+    let right = session.read(newest);
+    session.write(newest, &right.replace("one", "two"));
+    assert_eq!(
+        codes(&store.look().unwrap()),
+        [FindingCode::CheckpointDamaged]
+    );
+    fs::remove_file(session.path(newest)).unwrap();
+    assert_eq!(
+        codes(&store.look().unwrap()),
+        [FindingCode::CheckpointDamaged]
+    );
+    assert_eq!(session.read(newest), right);
+    assert_eq!(store.look().unwrap(), []);
+}
+
+#[test]
+fn events_can_be_read_back_by_writers_and_readers() {
+    let session = Session::new();
+    let mut store = session.open();
+    go_on(&mut store, "one");
+    go_on(&mut store, "two");
+    let told = |records: Vec<Record>| -> Vec<(u64, String, String)> {
+        let told = |record: Record| (record.seq, record.event.clone(), record.read().unwrap());
+        records.into_iter().map(told).collect()
+    };
+    let expected = [1, 2].map(|seq| (seq, "verdict".to_owned(), "continue".to_owned()));
+    assert_eq!(told(store.events().unwrap()), expected);
+    let view = View::open(&session.root(), &session.key).unwrap();
+    assert_eq!(told(view.events().unwrap()), expected);
+}
+
+#[test]
+fn the_end_of_the_progress_log_begins_with_a_line() {
+    let session = Session::new();
+    let mut store = session.open();
+    go_on(&mut store, "one");
+    let whole = session.read("progress.txt");
+    assert_eq!(store.recent_progress(1 << 20).unwrap(), whole);
+    let end = store.recent_progress(whole.len() as u64 - 1).unwrap();
+    // Whether the first of them is whole can't be seen from here.
+    assert_eq!(end, whole.splitn(3, '\n').nth(2).unwrap());
+}
+
+#[test]
+fn whoever_writes_is_known_to_those_who_ask() {
+    let session = Session::new();
+    assert_eq!(holder(&session.root(), &session.key).unwrap(), None);
+    let store = session.open();
+    let found = holder(&session.root(), &session.key).unwrap().unwrap();
+    assert_eq!(found.process, Some(std::process::id()));
+    drop(store);
+    assert_eq!(holder(&session.root(), &session.key).unwrap(), None);
+}
+
+#[test]
+fn a_writer_may_wait_for_one_that_is_about_to_end() {
+    let session = Session::new();
+    let store = session.open();
+    let patience = Patience::Until(std::time::Duration::from_secs(60));
+    let (root, key) = (session.root(), session.key.clone());
+    let waiting = std::thread::spawn(move || {
+        FileStore::open(&GATE, &root, &key, patience).map(|store| store.state().revision)
+    });
+    drop(store);
+    assert_eq!(waiting.join().unwrap().unwrap(), 1);
+}

@@ -9,7 +9,7 @@ use super::change::State;
 use super::checkpoint::Checkpoint;
 use super::disk::{Disk, DiskError, Folder, Missing, Place, SessionFolder};
 use super::error::MemoryError;
-use super::events::{Break, follow};
+use super::events::{Break, Record, follow, records};
 use super::file::folder_name;
 use super::finding::Finding;
 use super::key::SessionKey;
@@ -23,6 +23,25 @@ use crate::engine::{Formats, GateEngine, Prd, ProgressLog};
 /// How often a reader looks again while a writer is at work, and how long it waits in between.
 const ATTEMPTS: usize = 4;
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// Whether writers let a reader finish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// Nothing was saved while it was looked at.
+    Still,
+    /// Somebody saves all the time: files may be ahead of the checkpoint that was read, or just being written.
+    Moving,
+}
+
+impl Pace {
+    /// What is wrong with a file that nobody is writing to.
+    fn wrong(self) -> Standing {
+        match self {
+            Self::Still => Standing::Wrong,
+            Self::Moving => Standing::Changed,
+        }
+    }
+}
 
 /// A session that is open for reading.
 #[derive(Debug)]
@@ -135,7 +154,7 @@ impl<D: Disk> View<D> {
 
     /// What it holds.
     pub fn read(&self, gate: &GateEngine) -> Result<Reading, MemoryError> {
-        self.steadily(|head, findings| {
+        self.steadily(|head, findings, _| {
             let progress = self.text(&PROGRESS)?.unwrap_or_default();
             let progress = gate.read_progress(&progress);
             Ok(Reading {
@@ -148,16 +167,25 @@ impl<D: Disk> View<D> {
         })
     }
 
+    /// What happened, oldest first, as far as the newest checkpoint knows of it.
+    pub fn events(&self) -> Result<Vec<Record>, MemoryError> {
+        self.steadily(|head, _, _| {
+            let mut log = self.bytes(&EVENTS)?.ok().flatten().unwrap_or_default();
+            log.truncate(usize::try_from(head.events.end.len).unwrap_or(usize::MAX));
+            Ok(records(&log))
+        })
+    }
+
     /// Compares every file with what was saved, and every line of the event log with the one before.
     pub fn verify(&self, gate: &GateEngine) -> Result<Verification, MemoryError> {
-        self.steadily(|head, findings| {
+        self.steadily(|head, findings, pace| {
             let mut files = self.verify_checkpoints(head, &findings)?;
             files.push(verify_snapshot(gate, head));
-            files.push(self.verify_contract(head)?);
-            files.extend(self.verify_prd(gate, head)?);
-            files.push(self.verify_progress(head)?);
-            files.push(self.verify_events(head)?);
-            files.extend(self.verify_handoff(head)?);
+            files.push(self.verify_contract(head, pace)?);
+            files.extend(self.verify_prd(gate, head, pace)?);
+            files.push(self.verify_progress(head, pace)?);
+            files.push(self.verify_events(head, pace)?);
+            files.extend(self.verify_handoff(head, pace)?);
             files.extend(self.count_quarantine()?);
             Ok(Verification {
                 key: head.key.clone(),
@@ -177,23 +205,30 @@ impl<D: Disk> View<D> {
         }
     }
 
-    /// Looks at a session, and looks again if it was saved meanwhile.
+    /// Looks at a session, and looks again if it was saved meanwhile; but not for ever.
     pub(super) fn steadily<T>(
         &self,
-        look: impl Fn(&Checkpoint, Vec<Finding>) -> Result<T, MemoryError>,
+        look: impl Fn(&Checkpoint, Vec<Finding>, Pace) -> Result<T, MemoryError>,
     ) -> Result<T, MemoryError> {
         for _ in 0..ATTEMPTS {
             let mut findings = Vec::new();
             let head = self.head(&mut findings)?;
-            let seen = look(&head, findings);
+            let seen = look(&head, findings, Pace::Still);
             if self.head(&mut Vec::new())?.revision == head.revision && !self.lags(&head) {
                 return seen;
             }
             std::thread::sleep(PAUSE);
         }
+        // What still lags behind the same checkpoint is no writer's doing.
         let mut findings = Vec::new();
         let head = self.head(&mut findings)?;
-        look(&head, findings)
+        let seen = look(&head, findings, Pace::Still);
+        if self.head(&mut Vec::new())?.revision == head.revision {
+            return seen;
+        }
+        let mut findings = Vec::new();
+        let head = self.head(&mut findings)?;
+        look(&head, findings, Pace::Moving)
     }
 
     /// Whether a file lacks what the newest checkpoint says: a writer may be about to write it.
@@ -203,7 +238,10 @@ impl<D: Disk> View<D> {
             stamp.map_or(0, |stamp| stamp.len) < expected
         };
         let logs = shorter(&EVENTS, head.events.end.len) || shorter(&PROGRESS, head.progress.len);
-        logs || shorter(&CONTRACT, 1) || head.prd.is_some() && shorter(&PRD, 1)
+        let wholes = shorter(&CONTRACT, 1)
+            || head.prd.is_some() && shorter(&PRD, 1)
+            || head.handoff.is_some() && shorter(&HANDOFF, 1);
+        logs || wholes
     }
 
     /// A file's text. What can't be opened reads as if it were not there.
@@ -276,13 +314,13 @@ impl<D: Disk> View<D> {
         Ok(reports)
     }
 
-    fn verify_contract(&self, head: &Checkpoint) -> Result<FileReport, MemoryError> {
+    fn verify_contract(&self, head: &Checkpoint, pace: Pace) -> Result<FileReport, MemoryError> {
         let report = match self.bytes(&CONTRACT)? {
             Err(reason) => FileReport::new(CONTRACT, Standing::Wrong, reason),
             Ok(found) => match compare(found, Some(&head.contract.text), &[]) {
                 Found::Same => FileReport::right(CONTRACT, "the pinned contract"),
-                Found::Missing => FileReport::new(CONTRACT, Standing::Wrong, "it is missing"),
-                _ => FileReport::new(CONTRACT, Standing::Wrong, "it is not the pinned contract"),
+                Found::Missing => FileReport::new(CONTRACT, pace.wrong(), "it is missing"),
+                _ => FileReport::new(CONTRACT, pace.wrong(), "it is not the pinned contract"),
             },
         };
         Ok(report)
@@ -292,6 +330,7 @@ impl<D: Disk> View<D> {
         &self,
         gate: &GateEngine,
         head: &Checkpoint,
+        pace: Pace,
     ) -> Result<Option<FileReport>, MemoryError> {
         let saved = head.prd.as_ref().map(|prd| prd.text.as_str());
         let found = match self.bytes(&PRD)? {
@@ -301,8 +340,8 @@ impl<D: Disk> View<D> {
         let report = match compare(found, saved, &[]) {
             Found::Same if saved.is_none() => return Ok(None),
             Found::Same => FileReport::right(PRD, "as it was saved"),
-            Found::Missing => FileReport::new(PRD, Standing::Wrong, "it is missing"),
-            Found::Earlier | Found::Torn(_) => FileReport::new(PRD, Standing::Wrong, "it is torn"),
+            Found::Missing => FileReport::new(PRD, pace.wrong(), "it is missing"),
+            Found::Earlier | Found::Torn(_) => FileReport::new(PRD, pace.wrong(), "it is torn"),
             Found::Other(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
                 match prd::difference(&mut Formats::new(gate), saved, &text) {
@@ -320,7 +359,7 @@ impl<D: Disk> View<D> {
         Ok(Some(report))
     }
 
-    fn verify_progress(&self, head: &Checkpoint) -> Result<FileReport, MemoryError> {
+    fn verify_progress(&self, head: &Checkpoint, pace: Pace) -> Result<FileReport, MemoryError> {
         let found = match self.bytes(&PROGRESS)? {
             Err(reason) => return Ok(FileReport::new(PROGRESS, Standing::Wrong, reason)),
             Ok(found) => found,
@@ -332,7 +371,7 @@ impl<D: Disk> View<D> {
                 }
                 Some((_, message)) => FileReport::new(PROGRESS, Standing::Changed, message),
             },
-            Err(None) => FileReport::new(PROGRESS, Standing::Wrong, "it is missing"),
+            Err(None) => FileReport::new(PROGRESS, pace.wrong(), "it is missing"),
             Err(Some(_)) => FileReport::new(
                 PROGRESS,
                 Standing::Changed,
@@ -342,12 +381,16 @@ impl<D: Disk> View<D> {
         Ok(report)
     }
 
-    fn verify_events(&self, head: &Checkpoint) -> Result<FileReport, MemoryError> {
-        let found = match self.bytes(&EVENTS)? {
+    fn verify_events(&self, head: &Checkpoint, pace: Pace) -> Result<FileReport, MemoryError> {
+        let mut found = match self.bytes(&EVENTS)? {
             Err(reason) => return Ok(FileReport::new(EVENTS, Standing::Wrong, reason)),
             Ok(found) => found.unwrap_or_default(),
         };
         let (base, end) = (head.events.base, head.events.end);
+        // Lines that a newer checkpoint knows by now.
+        if pace == Pace::Moving {
+            found.truncate(usize::try_from(end.len).unwrap_or(usize::MAX));
+        }
         match follow(&found, base, Some(&end)) {
             Ok(_) if base.count > 0 => {
                 let message = format!(
@@ -361,19 +404,20 @@ impl<D: Disk> View<D> {
                 EVENTS,
                 format!("{} lines, each as it was written", end.count),
             )),
-            // A crash, or a writer that is at work, leaves it like this.
-            Err(broken) if follow(&found, base, Some(&head.events.from)).is_ok() => {
-                Ok(FileReport {
-                    standing: Standing::Changed,
-                    message: format!("{broken}; the next writer adds them from there"),
-                    ..describe_break(&broken, base.count)
-                })
-            }
+            Err(broken) if is_being_written(&found, head) => Ok(FileReport {
+                standing: Standing::Changed,
+                message: format!("{broken}; the next writer adds them from there"),
+                ..describe_break(&broken, base.count)
+            }),
             Err(broken) => Ok(describe_break(&broken, base.count)),
         }
     }
 
-    fn verify_handoff(&self, head: &Checkpoint) -> Result<Option<FileReport>, MemoryError> {
+    fn verify_handoff(
+        &self,
+        head: &Checkpoint,
+        pace: Pace,
+    ) -> Result<Option<FileReport>, MemoryError> {
         let Some(handoff) = &head.handoff else {
             return Ok(None);
         };
@@ -381,7 +425,7 @@ impl<D: Disk> View<D> {
             Err(reason) => FileReport::new(HANDOFF, Standing::Wrong, reason),
             Ok(found) => match compare(found, Some(&handoff.text), &[]) {
                 Found::Same => FileReport::right(HANDOFF, "as it was saved"),
-                Found::Missing => FileReport::new(HANDOFF, Standing::Wrong, "it is missing"),
+                Found::Missing => FileReport::new(HANDOFF, pace.wrong(), "it is missing"),
                 _ => FileReport::new(HANDOFF, Standing::Changed, "edited since it was saved"),
             },
         };
@@ -402,6 +446,17 @@ impl<D: Disk> View<D> {
             )),
         })
     }
+}
+
+/// Whether a log is right up to the newest save, of which it has only a part: a crash, or a writer that is at work,
+/// leaves it like this.
+fn is_being_written(found: &[u8], head: &Checkpoint) -> bool {
+    let from = usize::try_from(head.events.from.len).unwrap_or(usize::MAX);
+    let Some((before, newest)) = found.split_at_checked(from) else {
+        return false;
+    };
+    head.events.text().as_bytes().starts_with(newest)
+        && follow(before, head.events.base, Some(&head.events.from)).is_ok()
 }
 
 /// Where the log was changed, in the file's own lines.

@@ -145,6 +145,15 @@ impl SessionFolder {
         Ok((File::from(file), Identity::of(&stat)))
     }
 
+    /// Opens the lock file for a look. None if there is none.
+    pub(in crate::memory) fn read_lock(&self) -> DiskResult<Option<File>> {
+        match self.open_file(&LOCK, OFlags::RDONLY | PLAIN, Action::Lock) {
+            Ok((file, _)) => Ok(Some(File::from(file))),
+            Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Which lock file there is now.
     pub(in crate::memory) fn lock_identity(&self) -> DiskResult<Option<Identity>> {
         match stat_at(self.session.as_fd(), LOCK.name()) {

@@ -21,6 +21,27 @@ impl<D: Disk> Store<'_, D> {
         compare(found, saved, &earlier)
     }
 
+    /// The newest checkpoint is ours alone: a changed one is set aside and written again.
+    pub(in crate::memory) fn look_at_newest(
+        &mut self,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), MemoryError> {
+        let place = Checkpoint::place(self.head.revision);
+        let right = self.head.write()?;
+        let found = self.read_member(&place, findings)?.map(|(bytes, _)| bytes);
+        if found.as_deref() == Some(&right) {
+            return Ok(());
+        }
+        let message = match found {
+            Some(_) => "it was changed by somebody else; it was written again",
+            None => "it was removed by somebody else; it was written again",
+        };
+        let kept = self.keep(&place, &found.unwrap_or_default(), message)?;
+        self.rewrite(&place, &right)?;
+        findings.push(Finding::new(FindingCode::CheckpointDamaged, &place, message).kept(kept));
+        Ok(())
+    }
+
     pub(in crate::memory) fn look_at_contract(
         &mut self,
         findings: &mut Vec<Finding>,
