@@ -10,9 +10,21 @@
     clippy::panic
 )]
 
+#[cfg(unix)]
+pub mod config;
 pub mod engine;
 #[cfg(unix)]
+pub mod evidence;
+#[cfg(unix)]
 pub mod memory;
+#[cfg(unix)]
+pub mod process;
+#[cfg(unix)]
+pub mod runner;
 pub mod schema;
+#[cfg(unix)]
+mod words;
+#[cfg(unix)]
+pub mod worktree;
 
 pub use engine::{CallError, EngineError, GateEngine, GateLimits, Session};

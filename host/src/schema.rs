@@ -1,6 +1,6 @@
-//! The JSON Schemas of what people write, for editors. The gate's own crate generates them; a test compares.
+//! The JSON Schemas of what people write, for editors. Those of the gate come from its own crate; a test compares.
 
-/// Each schema: its name and its text.
+/// Each schema of the gate: its name and its text.
 ///
 /// ```
 /// let (name, text) = ralph_gate::schema::SCHEMAS[0];
@@ -21,3 +21,31 @@ pub const SCHEMAS: &[(&str, &str)] = &[
         include_str!("../../gate-component/schemas/routing.schema.json"),
     ),
 ];
+
+/// The names of all schemas.
+pub fn names() -> Vec<&'static str> {
+    let gate = SCHEMAS.iter().map(|(name, _)| *name);
+    #[cfg(unix)]
+    let gate = gate.chain(["config"]);
+    gate.collect()
+}
+
+/// The schema of that name.
+///
+/// ```
+/// assert!(ralph_gate::schema::find("contract").is_some());
+/// assert!(ralph_gate::schema::find("poem").is_none());
+/// ```
+pub fn find(name: &str) -> Option<String> {
+    #[cfg(unix)]
+    if name == "config" {
+        return Some(crate::config::schema::text());
+    }
+    gate(name).map(str::to_owned)
+}
+
+/// The gate's schema of that name.
+pub(crate) fn gate(wanted: &str) -> Option<&'static str> {
+    let mut schemas = SCHEMAS.iter();
+    schemas.find_map(|(name, text)| (*name == wanted).then_some(*text))
+}

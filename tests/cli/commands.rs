@@ -4,7 +4,12 @@ use serde_json::json;
 
 use crate::harness::{Files, command, run, run_with};
 
-const COMMANDS: [&[&str]; 18] = [
+const COMMANDS: [&[&str]; 23] = [
+    &["run"],
+    &["status"],
+    &["cancel"],
+    &["override"],
+    &["logs"],
     &["evaluate"],
     &["contract"],
     &["contract", "check"],

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use ralph_gate::GateEngine;
 use ralph_gate::engine::ProgressEntry;
@@ -48,7 +49,9 @@ impl Session {
             ..Start::default()
         };
         let key = SessionKey::Session(KEY.into());
-        FileStore::open_or_create(&GATE, &self.root(), &key, &start, Patience::None).unwrap()
+        // A lock that was given up can live on for a moment in a process that another test is about to start.
+        let patience = Patience::Until(Duration::from_secs(10));
+        FileStore::open_or_create(&GATE, &self.root(), &key, &start, patience).unwrap()
     }
 
     fn root(&self) -> PathBuf {

@@ -16,11 +16,11 @@ use super::terminal::{ErrorForm, Terminal};
 #[derive(Debug, Parser)]
 #[command(name = "ralph-gate", version)]
 #[command(after_help = "Examples:
+  ralph-gate run --prompt-file TASK.md -- claude -p
   ralph-gate evaluate --exit-code iteration.json
   ralph-gate contract check contract.yaml
-  agent | ralph-gate promise
 
-Exit codes: 0 success, 1 error; `evaluate --exit-code` adds 2 continue and 3 stopped.")]
+Exit codes: 0 success, 1 error; `run` adds 3 stopped, `evaluate --exit-code` 2 continue and 3 stopped.")]
 pub(crate) struct Args {
     /// Print JSON, also for errors
     #[arg(long, global = true)]
@@ -42,6 +42,16 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[cfg(unix)]
+    Run(RunArgs),
+    #[cfg(unix)]
+    Status(StatusArgs),
+    #[cfg(unix)]
+    Cancel(CancelArgs),
+    #[cfg(unix)]
+    Override(OverrideArgs),
+    #[cfg(unix)]
+    Logs(LogsArgs),
     Evaluate(EvaluateArgs),
     /// Work with contracts
     #[command(after_help = "Example:\n  ralph-gate contract check contract.yaml")]
@@ -91,6 +101,117 @@ pub(crate) enum Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ContractCommand {
     Check(ContractCheckArgs),
+}
+
+/// Run an agent until the evidence says done
+///
+/// Each iteration is a fresh process of the agent. When it ends, the checks of the configuration are run, and the gate
+/// decides whether the loop is over. Interrupted once, the loop stops so that it can be resumed; twice, at once.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate run --prompt-file TASK.md -- claude -p
+  ralph-gate run --json --prompt \"make the tests pass\" -- codex exec
+  ralph-gate run --resume
+
+Exit codes: 0 completed, 3 stopped otherwise, 1 error; in standard mode that of the agent.")]
+pub(crate) struct RunArgs {
+    /// The configuration; ralph-gate.toml (or .yaml, .json) of the current folder when absent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// A request, whose fields win over those of [contract]; its mode is its own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) request: Option<PathBuf>,
+    /// The task
+    #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
+    pub(crate) prompt: Option<String>,
+    /// A file with the task
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prompt_file: Option<PathBuf>,
+    /// The session's key; a new one when absent, or with --resume the one that was written last
+    #[arg(long, value_name = "KEY")]
+    pub(crate) session: Option<String>,
+    /// Go on with a loop: the checks are run first
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Accept the contract and checks as they are now, although the loop began with others
+    #[arg(long, requires = "resume")]
+    pub(crate) accept_contract: bool,
+    /// Who resumes; the user's name when absent
+    #[arg(long, value_name = "NAME", requires = "resume")]
+    pub(crate) operator: Option<String>,
+    /// Why it is resumed
+    #[arg(long, value_name = "TEXT", requires = "resume")]
+    pub(crate) reason: Option<String>,
+    /// The agent and its arguments; those of [agent] when absent
+    #[arg(last = true, value_name = "AGENT")]
+    pub(crate) agent: Vec<String>,
+}
+
+/// Which loop is meant.
+#[derive(Debug, clap::Args)]
+pub(crate) struct LoopArgs {
+    /// The session's key; the session that was written last when absent
+    pub(crate) key: Option<String>,
+    /// The key is a draft's id
+    #[arg(long, requires = "key")]
+    pub(crate) draft: bool,
+    /// The folder that holds the sessions; that of the configuration, or .ralph, when absent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+}
+
+/// Show how a loop goes
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate status
+  ralph-gate status \"night run\" --json")]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    pub(crate) place: LoopArgs,
+}
+
+/// End a running loop so that it can be resumed
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate cancel
+  ralph-gate cancel \"night run\"")]
+pub(crate) struct CancelArgs {
+    #[command(flatten)]
+    pub(crate) place: LoopArgs,
+}
+
+/// Complete a loop by hand, running or not
+///
+/// Refused to every process that the loop itself started, and where the contract says `allow_override = false`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  ralph-gate override --operator ada --reason \"the last test needs hardware\"")]
+pub(crate) struct OverrideArgs {
+    #[command(flatten)]
+    pub(crate) place: LoopArgs,
+    /// Who decides
+    #[arg(long, value_name = "NAME")]
+    pub(crate) operator: String,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+}
+
+/// Show what happened in a loop
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate logs
+  ralph-gate logs --last 20 --follow
+  ralph-gate logs --json | jq .event")]
+pub(crate) struct LogsArgs {
+    #[command(flatten)]
+    pub(crate) place: LoopArgs,
+    /// Only the newest events
+    #[arg(long, value_name = "N")]
+    pub(crate) last: Option<usize>,
+    /// Go on as long as the loop runs
+    #[arg(long, short)]
+    pub(crate) follow: bool,
 }
 
 /// Evaluate one iteration and print the verdict as one line of JSON

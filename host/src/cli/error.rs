@@ -4,7 +4,11 @@ use std::fmt;
 use std::io;
 use std::string::FromUtf8Error;
 
+#[cfg(unix)]
+use ralph_gate::config::ConfigError;
 use ralph_gate::engine::{EngineError, GateError, Problem};
+#[cfg(unix)]
+use ralph_gate::runner::RunError;
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -87,9 +91,27 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error(transparent)]
     Memory(#[from] ralph_gate::memory::MemoryError),
+    /// A loop could not be run, or not to its end.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Run(#[from] RunError),
     /// Standard output is full or gone.
     #[error("standard output can't be written: {reason}")]
     Output { reason: String },
+}
+
+#[cfg(unix)]
+impl From<ConfigError> for CliError {
+    fn from(error: ConfigError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+#[cfg(unix)]
+impl From<ralph_gate::process::GuardError> for CliError {
+    fn from(error: ralph_gate::process::GuardError) -> Self {
+        Self::Run(error.into())
+    }
 }
 
 impl CliError {
@@ -129,8 +151,8 @@ impl CliError {
     }
 
     /// The error's name for machines.
-    fn code(&self) -> &'static str {
-        match self {
+    fn code(&self) -> String {
+        let code = match self {
             Self::Usage { .. } => "usage",
             Self::Unreadable { .. } => "unreadable_input",
             Self::NotUtf8 { .. } => "not_utf8",
@@ -142,8 +164,11 @@ impl CliError {
             Self::Answer { .. } => "unexpected_answer",
             #[cfg(unix)]
             Self::Memory(error) => error.code(),
+            #[cfg(unix)]
+            Self::Run(error) => return error.code(),
             Self::Output { .. } => "unwritable_output",
-        }
+        };
+        code.to_owned()
     }
 
     /// What to do about it.
@@ -163,8 +188,28 @@ impl CliError {
             Self::Engine { error, .. } => Some(error.help()),
             #[cfg(unix)]
             Self::Memory(error) => Some(error.help()),
+            #[cfg(unix)]
+            Self::Run(error) => error.help(),
             Self::Gate { .. } => None,
         }
+    }
+
+    /// Problems of a configuration or request, and the file that they are in.
+    #[cfg(unix)]
+    pub(crate) fn problems_of_config(&self) -> Option<(String, &[Problem])> {
+        match self {
+            Self::Run(RunError::Config(ConfigError::Invalid { file, problems, .. }))
+                if !problems.is_empty() =>
+            {
+                Some((file.display().to_string(), problems))
+            }
+            _ => None,
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn problems_of_config(&self) -> Option<(String, &[Problem])> {
+        None
     }
 
     fn file(&self) -> Option<&Source> {
@@ -176,7 +221,7 @@ impl CliError {
             | Self::Gate { file, .. } => Some(file),
             Self::Engine { file, .. } => file.as_ref(),
             #[cfg(unix)]
-            Self::Memory(_) => None,
+            Self::Memory(_) | Self::Run(_) => None,
             Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,
         }
     }
@@ -190,18 +235,25 @@ impl CliError {
             Some(help) => format!("{self}; {help}"),
             None => self.to_string(),
         };
+        let file = match self.problems_of_config() {
+            Some((file, _)) => Some(file),
+            None => self.file().map(ToString::to_string),
+        };
         json!({ "error": {
             "code": self.code(),
             "message": message,
             "path": null,
             "problems": self.place(),
-            "file": self.file().map(ToString::to_string),
+            "file": file,
         }})
         .to_string()
     }
 
     /// The place in the file, as a list of problems.
     fn place(&self) -> Vec<Value> {
+        if let Some((_, problems)) = self.problems_of_config() {
+            return problems.iter().map(|problem| json!(problem)).collect();
+        }
         match self {
             Self::NotJson {
                 line,

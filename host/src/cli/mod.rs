@@ -9,9 +9,13 @@ mod evaluate;
 mod fingerprint;
 mod input;
 #[cfg(unix)]
+mod loops;
+#[cfg(unix)]
 mod memory;
 mod promise;
 mod route;
+#[cfg(unix)]
+mod run;
 mod schema;
 mod signal;
 mod terminal;
@@ -39,8 +43,11 @@ pub(crate) enum Exit {
     Error,
     /// The agent must go on (`evaluate --exit-code`).
     Continue,
-    /// The loop ended, but not completed (`evaluate --exit-code`).
+    /// The loop ended, but not completed (`run`, `evaluate --exit-code`).
     Stopped,
+    /// What another process ended with.
+    #[cfg(unix)]
+    Code(i32),
 }
 
 impl From<Exit> for ExitCode {
@@ -50,6 +57,8 @@ impl From<Exit> for ExitCode {
             Exit::Error => Self::from(1),
             Exit::Continue => Self::from(2),
             Exit::Stopped => Self::from(3),
+            #[cfg(unix)]
+            Exit::Code(code) => Self::from(u8::try_from(code).unwrap_or(1)),
         }
     }
 }
@@ -75,6 +84,16 @@ pub(crate) fn run() -> ExitCode {
 
 fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
     match command {
+        #[cfg(unix)]
+        Command::Run(args) => run::run(&args, terminal),
+        #[cfg(unix)]
+        Command::Status(args) => loops::status(&args.place, terminal),
+        #[cfg(unix)]
+        Command::Cancel(args) => loops::cancel(&args.place, terminal),
+        #[cfg(unix)]
+        Command::Override(args) => loops::override_loop(&args, terminal),
+        #[cfg(unix)]
+        Command::Logs(args) => loops::logs(&args, terminal),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Contract {
             command: ContractCommand::Check(args),

@@ -127,6 +127,16 @@ impl Terminal {
         }
     }
 
+    /// Whether a machine reads along.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Says something beside the answer, on standard error. There is nobody left to tell when this fails.
+    pub(crate) fn warn(&self, text: impl FnOnce(Painter) -> String) {
+        let _ = io::stderr().write_all(text(self.error_painter).as_bytes());
+    }
+
     /// Prints the gate's answer itself with `--json`, and otherwise what `text` makes of it.
     pub(crate) fn print_answer(
         &self,
@@ -162,6 +172,12 @@ impl Terminal {
             let problems = error.problems.iter();
             return problems
                 .map(|problem| painter.problem(Severity::Error, &file, problem, *shift))
+                .collect();
+        }
+        if let Some((file, problems)) = error.problems_of_config() {
+            let problems = problems.iter();
+            return problems
+                .map(|problem| painter.problem(Severity::Error, &file, problem, 0))
                 .collect();
         }
         let mut text = format!(

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -36,13 +37,18 @@ impl Session {
         self.root().join(self.key.folder()).join(name)
     }
 
+    /// A lock that was given up can live on for a moment in a process that another thread is about to start.
     fn try_open(&self) -> Result<FileStore<'static>, MemoryError> {
+        self.open_with(Patience::Until(Duration::from_secs(10)))
+    }
+
+    fn open_with(&self, patience: Patience) -> Result<FileStore<'static>, MemoryError> {
         let start = Start {
             contract: CONTRACT.into(),
             prd: Some(PRD.into()),
             ..Start::default()
         };
-        FileStore::open_or_create(&GATE, &self.root(), &self.key, &start, Patience::None)
+        FileStore::open_or_create(&GATE, &self.root(), &self.key, &start, patience)
     }
 
     fn open(&self) -> FileStore<'static> {
@@ -153,7 +159,7 @@ fn old_checkpoints_are_cleared_away_and_the_logs_stay_whole() {
 fn a_second_writer_is_told_who_the_first_one_is() {
     let session = Session::new();
     let store = session.open();
-    let error = session.try_open().unwrap_err();
+    let error = session.open_with(Patience::None).unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains(&format!("process {}", std::process::id())),
@@ -602,7 +608,7 @@ fn whoever_writes_is_known_to_those_who_ask() {
 fn a_writer_may_wait_for_one_that_is_about_to_end() {
     let session = Session::new();
     let store = session.open();
-    let patience = Patience::Until(std::time::Duration::from_secs(60));
+    let patience = Patience::Until(Duration::from_mins(1));
     let (root, key) = (session.root(), session.key.clone());
     let waiting = std::thread::spawn(move || {
         FileStore::open(&GATE, &root, &key, patience).map(|store| store.state().revision)

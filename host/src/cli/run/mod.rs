@@ -1,0 +1,180 @@
+//! `ralph-gate run`: any agent, until the evidence says done.
+
+mod json;
+mod plain;
+mod watcher;
+
+use std::path::Path;
+use std::process::Command;
+
+use ralph_gate::config::{Config, Request, Task};
+use ralph_gate::engine::{Decision, Mode, Resumption, StopReason, Verdict};
+use ralph_gate::memory::SessionKey;
+use ralph_gate::process::{self, Interruption, Role, Signals};
+use ralph_gate::runner::{self, Control, Ended, Loop, Options, Resumed, RunError, Watch};
+
+use super::args::RunArgs;
+use super::error::CliError;
+use super::terminal::{Severity, Terminal, print};
+use super::{Exit, gate};
+use watcher::Watcher;
+
+/// The exit code of a process that was interrupted twice.
+const INTERRUPTED: i32 = 130;
+
+pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
+    let config = load(args.config.as_deref())?;
+    let task = route(args, &config)?;
+    if task.routing.mode == Mode::Standard {
+        return standard(args, &config, &task, terminal);
+    }
+    match process::role() {
+        Role::Outer => guarded(),
+        Role::Inner => looped(args, &config, &task, terminal),
+    }
+}
+
+/// The configuration that was named, or that of the current folder.
+pub(crate) fn load(named: Option<&Path>) -> Result<Config, CliError> {
+    let file = match named {
+        Some(file) => file.to_owned(),
+        None => Config::find(Path::new("."))?,
+    };
+    // Agents and checks may change their folder.
+    let file = std::path::absolute(&file).unwrap_or(file);
+    Ok(Config::load(&file)?)
+}
+
+fn route(args: &RunArgs, config: &Config) -> Result<Task, CliError> {
+    let request = args.request.as_deref().map(Request::load).transpose()?;
+    let mut task = config.route(gate()?, request.as_ref())?;
+    if let Some(key) = &args.session {
+        task.key = Some(SessionKey::Session(key.clone()));
+    }
+    Ok(task)
+}
+
+impl RunArgs {
+    fn options(&self) -> Options {
+        Options {
+            argv: self.agent.clone(),
+            prompt: self.prompt.clone(),
+            prompt_file: self.prompt_file.clone(),
+        }
+    }
+
+    fn resumption(&self) -> Resumption {
+        let user = || std::env::var("USER").unwrap_or_else(|_| "somebody".to_owned());
+        Resumption {
+            operator: self.operator.clone().unwrap_or_else(user),
+            reason: self
+                .reason
+                .clone()
+                .unwrap_or_else(|| "resumed on the command line".to_owned()),
+            accept_contract: self.accept_contract,
+        }
+    }
+}
+
+/// The agent's own completion, untouched.
+fn standard(
+    args: &RunArgs,
+    config: &Config,
+    task: &Task,
+    terminal: &Terminal,
+) -> Result<Exit, CliError> {
+    if args.resume {
+        let message =
+            "there is nothing to resume in standard mode; set `mode = \"ralph\"` in [contract]";
+        return Err(CliError::Usage {
+            message: message.to_owned(),
+        });
+    }
+    if !terminal.is_json() {
+        return Ok(Exit::Code(runner::become_agent(config, &args.options())?));
+    }
+    let once = runner::run_once(gate()?, config, &args.options())?;
+    print(&json::standard(task, &once))?;
+    Ok(Exit::Code(once.exit))
+}
+
+/// The outer process: whoever kills it kills all of the loop.
+fn guarded() -> Result<Exit, CliError> {
+    let system = |error| {
+        CliError::Run(RunError::System {
+            what: "this program can't be started again",
+            error,
+        })
+    };
+    let mut inner = Command::new(std::env::current_exe().map_err(system)?);
+    inner.args(std::env::args_os().skip(1));
+    Ok(Exit::Code(process::guard(inner)?))
+}
+
+/// The inner process: the loop itself.
+fn looped(
+    args: &RunArgs,
+    config: &Config,
+    task: &Task,
+    terminal: &Terminal,
+) -> Result<Exit, CliError> {
+    let signals = process::enter()?;
+    let control = Control::new().map_err(|error| RunError::System {
+        what: "the loop can't be controlled",
+        error,
+    })?;
+    listen(signals, control.clone());
+    for (file, problem) in &task.warnings {
+        let file = file.display().to_string();
+        terminal.warn(|painter| painter.problem(Severity::Warning, &file, problem, 0));
+    }
+    let watcher = Watcher::new(terminal, control.clone());
+    let ended = go(args, config, task, &control, &watcher)?;
+    Ok(exit(&ended.verdict))
+}
+
+fn go(
+    args: &RunArgs,
+    config: &Config,
+    task: &Task,
+    control: &Control,
+    watch: &dyn Watch,
+) -> Result<Ended, CliError> {
+    let options = args.options();
+    if !args.resume {
+        let begun = Loop::begin(gate()?, config, task, &options, control, watch)?;
+        return Ok(begun.run()?);
+    }
+    let resumption = args.resumption();
+    let resumed = Loop::resume(gate()?, config, task, &options, &resumption, control, watch)?;
+    match resumed {
+        Resumed::Open(open) => Ok(open.run()?),
+        Resumed::Complete(ended) => Ok(*ended),
+    }
+}
+
+/// The first interrupt ends the loop so that it can be resumed; the second one ends everything.
+fn listen(signals: Signals, control: Control) {
+    let wait = move || {
+        let mut interrupts = 0;
+        for signal in signals {
+            interrupts += u32::from(signal == Interruption::Interrupt);
+            if interrupts > 1 {
+                process::sweep(&[]);
+                std::process::exit(INTERRUPTED);
+            }
+            control.cancel();
+        }
+    };
+    // Without it a signal ends the process by itself, and the guard the rest.
+    let _ = std::thread::Builder::new()
+        .name("interrupts".into())
+        .spawn(wait);
+}
+
+fn exit(verdict: &Verdict) -> Exit {
+    match (verdict.decision, verdict.stop_reason) {
+        (Decision::PassThrough, _) | (_, Some(StopReason::Completed)) => Exit::Success,
+        _ => Exit::Stopped,
+    }
+}

@@ -1,0 +1,176 @@
+//! A loop as lines for a person.
+
+use ralph_gate::engine::{Decision, Outcome, StopReason, Verdict};
+use ralph_gate::evidence::{CheckEvent, Evidence};
+use ralph_gate::memory::paragraph;
+use ralph_gate::runner::{AgentRecord, LoopEvent, Phase};
+
+use super::super::terminal::{Painter, Severity, clean};
+use super::super::words::word;
+
+/// Describes events, one or a few lines each.
+pub(super) struct Lines {
+    painter: Painter,
+}
+
+impl Lines {
+    pub(super) fn new(painter: Painter) -> Self {
+        Self { painter }
+    }
+
+    pub(super) fn describe(&self, event: &LoopEvent<'_>) -> String {
+        match event {
+            LoopEvent::Opened {
+                key,
+                memory,
+                iteration,
+                withheld,
+                ..
+            } => self.opened(
+                key.text(),
+                &memory.display().to_string(),
+                *iteration,
+                withheld,
+            ),
+            LoopEvent::Found([])
+            | LoopEvent::Activity(_)
+            | LoopEvent::Check(CheckEvent::Started(_)) => String::new(),
+            LoopEvent::Found(findings) => format!("  {}\n", clean(&paragraph(findings))),
+            LoopEvent::Warning(message) => {
+                format!(
+                    "{} {}\n",
+                    self.painter.severity(Severity::Warning),
+                    clean(message)
+                )
+            }
+            LoopEvent::Entered { iteration, phase } => self.entered(*iteration, *phase),
+            LoopEvent::AgentEnded(record) => Self::agent(record),
+            LoopEvent::Check(CheckEvent::Ended(evidence)) => self.check(evidence),
+            LoopEvent::Tripped(tripped) => format!(
+                "  {} {}: {}\n",
+                self.painter.bad("tripwire"),
+                clean(&tripped.tripwire),
+                clean(&tripped.reason)
+            ),
+            LoopEvent::Decided { verdict, .. } => self.decided(verdict),
+            LoopEvent::Ended {
+                iteration,
+                verdict,
+                memory,
+            } => self.ended(*iteration, verdict, &memory.display().to_string()),
+        }
+    }
+
+    fn opened(&self, key: &str, memory: &str, iteration: u32, withheld: &[String]) -> String {
+        let verb = if iteration == 0 { "begins" } else { "goes on" };
+        let mut text = format!(
+            "{} {verb}  {}\n",
+            self.painter.bold(&format!("loop {}", clean(key))),
+            self.painter.dim(&clean(memory))
+        );
+        if !withheld.is_empty() {
+            text.push_str(&format!(
+                "  the agent does not get {}; list in [agent] pass_env what it needs\n",
+                clean(&withheld.join(", "))
+            ));
+        }
+        text
+    }
+
+    fn entered(&self, iteration: u32, phase: Phase) -> String {
+        match phase {
+            Phase::Baseline => "  looking at what there is before the agent begins\n".to_owned(),
+            Phase::Probe => "  running the checks first: somebody may have mended it\n".to_owned(),
+            Phase::Agent => format!("{}\n", self.painter.bold(&format!("iteration {iteration}"))),
+            Phase::Checks => String::new(),
+        }
+    }
+
+    fn agent(record: &AgentRecord) -> String {
+        let how = match (record.exit, record.signal) {
+            _ if record.timed_out => "took too long and was killed".to_owned(),
+            _ if record.canceled => "was canceled".to_owned(),
+            (Some(code), _) if code != 0 => format!("ended with exit code {code}"),
+            (None, Some(signal)) => format!("was killed by signal {signal}"),
+            _ => "ended".to_owned(),
+        };
+        let mut text = format!("  agent {how}, {}", seconds(record.duration_ms));
+        if record.tool_calls > 0 {
+            text.push_str(&format!(", {} tool calls", record.tool_calls));
+        }
+        if let Some(cost) = &record.cost_usd {
+            text.push_str(&format!(", {} USD", clean(cost)));
+        }
+        if let Some(error) = &record.error {
+            text.push_str(&format!(": {}", clean(error)));
+        }
+        text.push('\n');
+        text
+    }
+
+    fn check(&self, evidence: &Evidence) -> String {
+        let (mark, reason) = match evidence.outcome {
+            Outcome::Pass => (self.painter.good("pass"), evidence.reason.as_str()),
+            _ => (
+                self.painter.bad(&word(&evidence.outcome)),
+                evidence.reason.lines().next().unwrap_or_default(),
+            ),
+        };
+        format!(
+            "  {mark} {}: {} ({})\n",
+            clean(&evidence.check),
+            clean(reason),
+            seconds(evidence.duration_ms)
+        )
+    }
+
+    fn decided(&self, verdict: &Verdict) -> String {
+        if verdict.decision != Decision::Continue {
+            return String::new();
+        }
+        let mut text = format!("  {}\n", self.painter.bold("refused: the agent goes on"));
+        for failure in &verdict.failures {
+            let check = failure.check.as_deref().unwrap_or("promise");
+            let reason = failure.reason.lines().next().unwrap_or_default();
+            text.push_str(&format!(
+                "    {}: {} ({})\n",
+                clean(check),
+                word(&failure.code),
+                clean(reason)
+            ));
+        }
+        text
+    }
+
+    fn ended(&self, iteration: u32, verdict: &Verdict, memory: &str) -> String {
+        let detail = verdict
+            .detail
+            .as_ref()
+            .map_or_else(String::new, |detail| format!(" ({})", clean(detail)));
+        let iterations = match iteration {
+            1 => "1 iteration".to_owned(),
+            count => format!("{count} iterations"),
+        };
+        match verdict.stop_reason {
+            Some(StopReason::Completed) if verdict.overridden => {
+                format!(
+                    "{} by an operator after {iterations}\n",
+                    self.painter.good("completed")
+                )
+            }
+            Some(StopReason::Completed) => {
+                format!("{} after {iterations}\n", self.painter.good("completed"))
+            }
+            Some(reason) => format!(
+                "{} after {iterations}{detail}\n  what to do now: {}\n",
+                self.painter.bad(&format!("stopped: {}", word(&reason))),
+                clean(&format!("{memory}/handoff.md"))
+            ),
+            None => format!("passed through after {iterations}{detail}\n"),
+        }
+    }
+}
+
+fn seconds(milliseconds: u64) -> String {
+    format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100)
+}

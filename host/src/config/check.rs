@@ -1,0 +1,377 @@
+//! `[checks.<id>]`: how a check gets its result.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ralph_gate_component::Word;
+use ralph_gate_component::tree::decode::{Decoder, Fields, Path};
+use ralph_gate_component::tree::{Node, Value};
+use serde::Serialize;
+
+use super::fields::{self, names};
+use super::json;
+use super::words::KindName;
+use crate::evidence::reports::{Severity, TestFormat};
+
+/// How long a check may take where nothing is said: ten minutes.
+const DEFAULT_TIMEOUT_MS: u32 = 600_000;
+/// How much is kept of a program's output where nothing is said.
+const DEFAULT_KEPT: u32 = 16 * 1024;
+
+/// A check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Check {
+    /// A program and how it ends.
+    Command {
+        /// The program.
+        program: CheckProgram,
+    },
+    /// A test program and the results that it reports.
+    TestsGreen {
+        /// The program.
+        program: CheckProgram,
+        /// How its results are written; recognised when absent.
+        format: Option<TestFormat>,
+        /// The file that holds them; standard output when absent.
+        report: Option<String>,
+        /// Fewer tests than this are no evidence.
+        min_tests: u32,
+        /// Whether tests may be skipped.
+        allow_skipped: bool,
+    },
+    /// The checklist.
+    PrdAllPass {
+        /// For a story, the checks that prove it.
+        proofs: BTreeMap<String, Vec<String>>,
+    },
+    /// The findings of a scanner.
+    NoHighRisk {
+        /// The scanner. None if the report is made elsewhere.
+        program: Option<CheckProgram>,
+        /// The file with the findings; standard output when absent.
+        report: Option<String>,
+        /// Findings from this severity on fail the check.
+        severity: Severity,
+    },
+    /// The repository.
+    Git(GitCheck),
+    /// One file.
+    File {
+        /// Relative to the workspace.
+        path: String,
+        /// What must hold of it.
+        conditions: Vec<FileCondition>,
+    },
+}
+
+/// A program that a check runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CheckProgram {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Where it runs, relative to the workspace.
+    pub directory: Option<String>,
+    /// Variables beside the inherited ones.
+    pub env: BTreeMap<String, String>,
+    /// Inherited variables that it gets although they look like secrets.
+    pub pass_env: Vec<String>,
+    /// How long it may run, in milliseconds.
+    pub timeout_ms: u32,
+    /// How much of its output is kept, from each end.
+    pub max_output_bytes: u32,
+}
+
+impl CheckProgram {
+    /// How long it may run.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms.into())
+    }
+}
+
+/// What must hold of the repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GitCheck {
+    /// Nothing is changed or untracked.
+    pub clean: bool,
+    /// There is a commit that the loop did not begin with.
+    pub committed: bool,
+    /// This branch is checked out.
+    pub branch: Option<String>,
+    /// Nothing is unmerged, and there is no conflict marker.
+    pub no_conflicts: bool,
+}
+
+/// What must hold of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileCondition {
+    /// It is there.
+    Exists,
+    /// It is not there.
+    Absent,
+    /// This text is in it.
+    Contains(String),
+    /// Its content has this digest.
+    Blake3(String),
+    /// A value in it, as JSON; none if it only has to be there.
+    Pointer {
+        /// Where the value is.
+        pointer: String,
+        /// What it must be, as JSON.
+        equals: Option<String>,
+    },
+}
+
+/// The words for `format`.
+pub(super) fn test_formats() -> Vec<&'static str> {
+    TestFormat::ALL
+        .iter()
+        .map(|format| format.as_str())
+        .collect()
+}
+
+/// The words for `severity`.
+pub(super) fn severities() -> Vec<&'static str> {
+    Severity::ALL
+        .iter()
+        .map(|severity| severity.as_str())
+        .collect()
+}
+
+/// Reads one check.
+pub(super) fn decode(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Option<Check> {
+    let kind = match decoder.any_object(node, path)?.get("kind") {
+        None => KindName::Command,
+        Some(node) => decoder.word(node, path.field("kind"))?,
+    };
+    let fields = decoder.object(node, path, &names(&fields::of_check(kind)))?;
+    let mut reader = Reader {
+        decoder,
+        fields,
+        node,
+        path,
+    };
+    reader.check(kind)
+}
+
+/// The fields of one check, while they are read.
+struct Reader<'r, 's, 'n, 'a, 'p> {
+    decoder: &'r mut Decoder<'s>,
+    fields: Fields<'n, 'a>,
+    node: &'n Node<'a>,
+    path: Path<'p>,
+}
+
+impl Reader<'_, '_, '_, '_, '_> {
+    fn check(&mut self, kind: KindName) -> Option<Check> {
+        Some(match kind {
+            KindName::Command => Check::Command {
+                program: self.program()?,
+            },
+            KindName::TestsGreen => Check::TestsGreen {
+                program: self.program()?,
+                format: self.word("format"),
+                report: self.text("report"),
+                min_tests: self.number("min_tests", 0, 1_000_000, 1),
+                allow_skipped: self.flag("allow_skipped", true),
+            },
+            KindName::PrdAllPass => Check::PrdAllPass {
+                proofs: self.proofs(),
+            },
+            KindName::NoHighRisk => self.risk()?,
+            KindName::Git => Check::Git(self.git()?),
+            KindName::File => self.file()?,
+        })
+    }
+
+    fn text(&mut self, name: &str) -> Option<String> {
+        let node = self.fields.get(name)?;
+        let text = self.decoder.string(node, self.path.field(name))?;
+        Some(text.to_owned())
+    }
+
+    fn word<W: Word>(&mut self, name: &str) -> Option<W> {
+        let node = self.fields.get(name)?;
+        self.decoder.word(node, self.path.field(name))
+    }
+
+    fn flag(&mut self, name: &str, default: bool) -> bool {
+        let Some(node) = self.fields.get(name) else {
+            return default;
+        };
+        self.decoder
+            .bool(node, self.path.field(name))
+            .unwrap_or(default)
+    }
+
+    fn number(&mut self, name: &str, min: u32, max: u32, default: u32) -> u32 {
+        let Some(node) = self.fields.get(name) else {
+            return default;
+        };
+        let number = self.decoder.integer(node, self.path.field(name), min, max);
+        number.unwrap_or(default)
+    }
+
+    fn bounded(&mut self, name: &str, default: u32) -> u32 {
+        let (min, max) = fields::bounds(fields::PROGRAM_FIELDS, name);
+        self.number(name, min, max, default)
+    }
+
+    fn problem(&mut self, message: &str, help: &str) {
+        let help = Some(help.to_owned());
+        self.decoder.problem(self.node.at, self.path, message, help);
+    }
+
+    fn program(&mut self) -> Option<CheckProgram> {
+        let program = self.program_if_any();
+        if program.is_none() {
+            self.problem(
+                "names no program",
+                "give it `argv`, for example [\"cargo\", \"test\"]",
+            );
+        }
+        program
+    }
+
+    fn program_if_any(&mut self) -> Option<CheckProgram> {
+        let argv = texts(
+            self.decoder,
+            self.fields.get("argv"),
+            self.path.field("argv"),
+        );
+        let shell = self.text("shell");
+        if shell.is_some() && !argv.is_empty() {
+            self.problem("has both `argv` and `shell`", "keep one of them");
+        }
+        let argv = match shell {
+            Some(line) => vec!["sh".to_owned(), "-c".to_owned(), line],
+            None => argv,
+        };
+        if argv.is_empty() {
+            return None;
+        }
+        Some(CheckProgram {
+            argv,
+            directory: self.text("directory"),
+            env: table(self.decoder, self.fields.get("env"), self.path.field("env")),
+            pass_env: texts(
+                self.decoder,
+                self.fields.get("pass_env"),
+                self.path.field("pass_env"),
+            ),
+            timeout_ms: self.bounded("timeout_ms", DEFAULT_TIMEOUT_MS),
+            max_output_bytes: self.bounded("max_output_bytes", DEFAULT_KEPT),
+        })
+    }
+
+    fn proofs(&mut self) -> BTreeMap<String, Vec<String>> {
+        let Some(node) = self.fields.get("proofs") else {
+            return BTreeMap::new();
+        };
+        let path = self.path.field("proofs");
+        let mut proofs = BTreeMap::new();
+        for entry in self.decoder.entries(node, path) {
+            let checks = texts(self.decoder, Some(&entry.node), path.field(&entry.key));
+            proofs.insert(entry.key.clone().into_owned(), checks);
+        }
+        proofs
+    }
+
+    fn risk(&mut self) -> Option<Check> {
+        let program = self.program_if_any();
+        let report = self.text("report");
+        if program.is_none() && report.is_none() {
+            self.problem(
+                "has no findings to look at",
+                "give it `argv`, or `report` with the file that a scanner wrote",
+            );
+            return None;
+        }
+        Some(Check::NoHighRisk {
+            program,
+            report,
+            severity: self.word("severity").unwrap_or(Severity::High),
+        })
+    }
+
+    fn git(&mut self) -> Option<GitCheck> {
+        let check = GitCheck {
+            clean: self.flag("clean", false),
+            committed: self.flag("committed", false),
+            branch: self.text("branch"),
+            no_conflicts: self.flag("no_conflicts", false),
+        };
+        if !check.clean && !check.committed && check.branch.is_none() && !check.no_conflicts {
+            let help = "set at least one of `clean`, `committed`, `branch`, `no_conflicts`";
+            self.problem("asks for nothing", help);
+            return None;
+        }
+        Some(check)
+    }
+
+    fn file(&mut self) -> Option<Check> {
+        let Some(path) = self.text("path") else {
+            self.problem("names no file", "give it `path`");
+            return None;
+        };
+        let mut conditions = Vec::new();
+        if !self.flag("exists", true) {
+            conditions.push(FileCondition::Absent);
+        }
+        conditions.extend(self.text("contains").map(FileCondition::Contains));
+        conditions.extend(self.text("blake3").map(FileCondition::Blake3));
+        let equals = self.fields.get("equals").map(json::write);
+        match self.text("pointer") {
+            Some(pointer) => conditions.push(FileCondition::Pointer { pointer, equals }),
+            None if equals.is_some() => self.problem(
+                "says what a value must be, but not where the value is",
+                "give it `pointer`, for example /status",
+            ),
+            None => {}
+        }
+        if conditions.contains(&FileCondition::Absent) && conditions.len() > 1 {
+            let help = "keep `exists = false`, or what its content must be";
+            self.problem("can't be absent and have a content", help);
+            return None;
+        }
+        if conditions.is_empty() {
+            conditions.push(FileCondition::Exists);
+        }
+        Some(Check::File { path, conditions })
+    }
+}
+
+/// A list of texts; an absent one is empty.
+pub(super) fn texts(
+    decoder: &mut Decoder<'_>,
+    node: Option<&Node<'_>>,
+    path: Path<'_>,
+) -> Vec<String> {
+    decoder.items(node, path, |decoder, item, path| {
+        decoder.string(item, path).map(str::to_owned)
+    })
+}
+
+/// Texts by name; an absent table is empty.
+pub(super) fn table(
+    decoder: &mut Decoder<'_>,
+    node: Option<&Node<'_>>,
+    path: Path<'_>,
+) -> BTreeMap<String, String> {
+    let Some(node) = node else {
+        return BTreeMap::new();
+    };
+    let mut table = BTreeMap::new();
+    for entry in decoder.entries(node, path) {
+        let value = match &entry.node.value {
+            // `PORT = 8080` means what it says.
+            Value::Number(text) => Some(text.as_ref()),
+            _ => decoder.string(&entry.node, path.field(&entry.key)),
+        };
+        if let Some(value) = value {
+            table.insert(entry.key.clone().into_owned(), value.to_owned());
+        }
+    }
+    table
+}

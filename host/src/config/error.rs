@@ -1,0 +1,105 @@
+//! Why a configuration or a request can't be used.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::engine::{EngineError, ErrorCode, GateError, Problem};
+
+/// Something is wrong with what a person wrote.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// There is no configuration.
+    #[error("there is no ralph-gate.toml in {}", folder.display())]
+    Missing {
+        /// Where it was looked for.
+        folder: PathBuf,
+    },
+    /// There are two, and neither is the one.
+    #[error("there are two configurations, {} and {}", first.display(), second.display())]
+    Ambiguous {
+        /// One.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// A file can't be read.
+    #[error("{} can't be read: {reason}", file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// A file has problems. All of them are listed.
+    #[error("{}: {message}", file.display())]
+    Invalid {
+        /// The file.
+        file: PathBuf,
+        /// All of it in a sentence.
+        message: String,
+        /// The kind of error, where the gate found it.
+        code: ErrorCode,
+        /// Every problem, at its place in the file.
+        problems: Vec<Problem>,
+    },
+    /// The contract asks for no loop.
+    #[error("the contract is in standard mode: there is no loop to run")]
+    Standard,
+    /// The gate could not be run.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+impl ConfigError {
+    /// The error's name for machines, in `snake_case`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Missing { .. } => "config_missing",
+            Self::Ambiguous { .. } => "config_ambiguous",
+            Self::Unreadable { .. } => "unreadable_input",
+            Self::Invalid { .. } => "invalid_config",
+            Self::Standard => "standard_mode",
+            Self::Engine(error) => error.code(),
+        }
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            Self::Missing { .. } => {
+                Some("`ralph-gate init` writes one that fits this folder; `--config` names another")
+            }
+            Self::Ambiguous { .. } => Some("remove one of them, or name one with `--config`"),
+            Self::Unreadable { .. } => Some("see that it is there and can be read"),
+            Self::Standard => Some("set `mode = \"ralph\"` in [contract]"),
+            Self::Invalid { .. } | Self::Engine(_) => None,
+        }
+    }
+
+    /// Problems that were found in a file.
+    pub(super) fn invalid(file: PathBuf, problems: Vec<Problem>) -> Self {
+        let message = match problems.as_slice() {
+            [] => "it can't be used".to_owned(),
+            [only] => only.message.clone(),
+            all => format!("{} problems", all.len()),
+        };
+        Self::Invalid {
+            file,
+            message,
+            code: ErrorCode::InvalidInput,
+            problems,
+        }
+    }
+
+    /// What the gate said, with problems that are at their places in the file.
+    pub(super) fn gate(file: PathBuf, error: GateError, problems: Vec<Problem>) -> Self {
+        Self::Invalid {
+            file,
+            message: error.message,
+            code: error.code,
+            problems,
+        }
+    }
+}

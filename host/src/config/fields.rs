@@ -1,0 +1,337 @@
+//! The fields of a configuration and what may stand in each. The decoder takes names and bounds from here, and the
+//! JSON Schema is made from it.
+
+use ralph_gate_component::Word;
+
+use super::words::{AdapterName, KindName, Leftovers, PromptTo};
+
+/// One field.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    pub(super) shape: Shape,
+    /// What it means, for a person who is writing it.
+    pub(super) about: &'static str,
+}
+
+/// What may stand in a field.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Shape {
+    /// One of some words.
+    Word(fn() -> Vec<&'static str>),
+    /// Any text.
+    Text,
+    /// True or false.
+    Flag,
+    /// A whole number.
+    Integer {
+        /// The least.
+        min: u32,
+        /// The most.
+        max: u32,
+    },
+    /// A list of texts.
+    Texts,
+    /// Texts by name.
+    TextTable,
+    /// Lists of texts by name.
+    ListTable,
+    /// Any value.
+    Any,
+}
+
+const fn field(name: &'static str, shape: Shape, about: &'static str) -> Field {
+    Field { name, shape, about }
+}
+
+const fn number(name: &'static str, min: u32, max: u32, about: &'static str) -> Field {
+    field(name, Shape::Integer { min, max }, about)
+}
+
+fn words<W: Word>() -> Vec<&'static str> {
+    W::ALL.iter().map(|word| word.as_str()).collect()
+}
+
+/// The longest time that a check may take: a day.
+const MAX_TIMEOUT_MS: u32 = 86_400_000;
+/// The most that is kept of a program's output, from its beginning and from its end.
+const MAX_KEPT: u32 = 1 << 20;
+
+/// The sections of a configuration.
+pub(super) const SECTIONS: &[&str] = &[
+    "$schema",
+    "contract",
+    "checks",
+    "agent",
+    "memory",
+    "routing",
+    "profiles",
+    "tripwires",
+    "progress",
+    "git",
+];
+
+const KIND: Field = field(
+    "kind",
+    Shape::Word(words::<KindName>),
+    "What gives the check its result.",
+);
+
+/// The fields of a check that runs a program.
+pub(super) const PROGRAM_FIELDS: &[Field] = &[
+    field(
+        "argv",
+        Shape::Texts,
+        "The program and its arguments; no shell is involved.",
+    ),
+    field("shell", Shape::Text, "A line for `sh -c`, instead of argv."),
+    field(
+        "directory",
+        Shape::Text,
+        "Where it runs, relative to the workspace.",
+    ),
+    field(
+        "env",
+        Shape::TextTable,
+        "Variables of its environment, beside the inherited ones.",
+    ),
+    field(
+        "pass_env",
+        Shape::Texts,
+        "Inherited variables that it gets although their names look like secrets.",
+    ),
+    number(
+        "timeout_ms",
+        1,
+        MAX_TIMEOUT_MS,
+        "It is killed, with all it started, when it runs longer.",
+    ),
+    number(
+        "max_output_bytes",
+        1024,
+        MAX_KEPT,
+        "How much of its output is kept as evidence, from each end.",
+    ),
+];
+
+/// The fields of each kind of check, beside `kind`.
+pub(super) fn of_check(kind: KindName) -> Vec<Field> {
+    let own: &[Field] = match kind {
+        KindName::Command => &[],
+        KindName::TestsGreen => TESTS_FIELDS,
+        KindName::PrdAllPass => PRD_FIELDS,
+        KindName::NoHighRisk => RISK_FIELDS,
+        KindName::Git => GIT_CHECK_FIELDS,
+        KindName::File => FILE_FIELDS,
+    };
+    let program: &[Field] = match kind {
+        KindName::Command | KindName::TestsGreen | KindName::NoHighRisk => PROGRAM_FIELDS,
+        KindName::PrdAllPass | KindName::Git | KindName::File => &[],
+    };
+    [&[KIND], program, own].concat()
+}
+
+const TESTS_FIELDS: &[Field] = &[
+    field(
+        "format",
+        Shape::Word(super::check::test_formats),
+        "How the results are written; recognised when absent.",
+    ),
+    field(
+        "report",
+        Shape::Text,
+        "The file that the results are written to; standard output when absent.",
+    ),
+    number(
+        "min_tests",
+        0,
+        1_000_000,
+        "Fewer tests than this are no evidence.",
+    ),
+    field(
+        "allow_skipped",
+        Shape::Flag,
+        "Whether tests may be skipped.",
+    ),
+];
+
+const PRD_FIELDS: &[Field] = &[field(
+    "proofs",
+    Shape::ListTable,
+    "For a story's id, the checks that prove it. Other stories are proven by all required checks together.",
+)];
+
+const RISK_FIELDS: &[Field] = &[
+    field(
+        "report",
+        Shape::Text,
+        "The file with the findings (SARIF or JSON); standard output when absent.",
+    ),
+    field(
+        "severity",
+        Shape::Word(super::check::severities),
+        "Findings from this severity on fail the check.",
+    ),
+];
+
+const GIT_CHECK_FIELDS: &[Field] = &[
+    field("clean", Shape::Flag, "Nothing may be changed or untracked."),
+    field(
+        "committed",
+        Shape::Flag,
+        "There must be a commit that the loop did not begin with.",
+    ),
+    field(
+        "branch",
+        Shape::Text,
+        "The branch that must be checked out.",
+    ),
+    field(
+        "no_conflicts",
+        Shape::Flag,
+        "No conflict may be unmerged and no conflict marker left.",
+    ),
+];
+
+const FILE_FIELDS: &[Field] = &[
+    field("path", Shape::Text, "The file, relative to the workspace."),
+    field(
+        "exists",
+        Shape::Flag,
+        "Whether it must be there, or must not.",
+    ),
+    field("contains", Shape::Text, "A text that must be in it."),
+    field(
+        "blake3",
+        Shape::Text,
+        "The digest of its content, in hexadecimal.",
+    ),
+    field(
+        "pointer",
+        Shape::Text,
+        "A JSON pointer to a value in it, such as /status/0.",
+    ),
+    field("equals", Shape::Any, "What that value must be."),
+];
+
+/// The fields of `[agent]`.
+pub(super) const AGENT_FIELDS: &[Field] = &[
+    field(
+        "argv",
+        Shape::Texts,
+        "The agent and its arguments, where the command line names none.",
+    ),
+    field(
+        "adapter",
+        Shape::Word(words::<AdapterName>),
+        "Which client it is; recognised by its name when absent.",
+    ),
+    field("prompt", Shape::Text, "The task."),
+    field(
+        "prompt_file",
+        Shape::Text,
+        "A file with the task, relative to the workspace.",
+    ),
+    field(
+        "prompt_to",
+        Shape::Word(words::<PromptTo>),
+        "How the agent gets the prompt; as its client takes it when absent.",
+    ),
+    field(
+        "env",
+        Shape::TextTable,
+        "Variables of its environment, beside the inherited ones.",
+    ),
+    field(
+        "pass_env",
+        Shape::Texts,
+        "Inherited variables that it gets although their names look like secrets.",
+    ),
+    field(
+        "leftovers",
+        Shape::Word(words::<Leftovers>),
+        "What becomes of processes that it leaves running.",
+    ),
+];
+
+/// The fields of `[memory]`.
+pub(super) const MEMORY_FIELDS: &[Field] = &[
+    field(
+        "root",
+        Shape::Text,
+        "The folder that holds the sessions, relative to the workspace.",
+    ),
+    field(
+        "session_key",
+        Shape::Text,
+        "Whose loop it is; a new one for each run when absent.",
+    ),
+    field(
+        "draft_id",
+        Shape::Text,
+        "Names the session where there is no session key.",
+    ),
+    field(
+        "prd",
+        Shape::Text,
+        "The checklist that a new loop begins with, relative to the workspace.",
+    ),
+];
+
+/// The fields of `[routing]`: those of a routing policy, without the profiles.
+pub(super) const ROUTING_FIELDS: &[&str] = &["ralph_enabled", "require_cost_budget"];
+
+/// The fields of `[tripwires]`.
+pub(super) const TRIPWIRE_FIELDS: &[Field] = &[
+    field(
+        "protected_paths",
+        Shape::Texts,
+        "Files that may not change while the loop runs; globs, relative to the workspace. `!` excepts.",
+    ),
+    field(
+        "test_count",
+        Shape::Flag,
+        "Whether the number of tests may not fall.",
+    ),
+    field(
+        "skipped_tests",
+        Shape::Flag,
+        "Whether the number of skipped tests may not grow.",
+    ),
+    field(
+        "prd_passes",
+        Shape::Flag,
+        "Whether a story may not be marked as passed without proof.",
+    ),
+];
+
+/// The fields of `[progress]`.
+pub(super) const PROGRESS_FIELDS: &[Field] = &[field(
+    "artifacts",
+    Shape::Texts,
+    "Files whose content tells whether the work moves on; globs. What git sees as changed when absent.",
+)];
+
+/// The fields of `[git]`.
+pub(super) const GIT_FIELDS: &[Field] = &[field(
+    "commit",
+    Shape::Flag,
+    "Whether each iteration's changes are committed.",
+)];
+
+/// The names of some fields.
+pub(super) fn names(fields: &[Field]) -> Vec<&'static str> {
+    fields.iter().map(|field| field.name).collect()
+}
+
+/// The bounds of a whole number.
+pub(super) fn bounds(fields: &[Field], name: &str) -> (u32, u32) {
+    match fields.iter().find(|field| field.name == name) {
+        Some(Field {
+            shape: Shape::Integer { min, max },
+            ..
+        }) => (*min, *max),
+        // Invariant: only names of whole numbers are asked for.
+        _ => (0, u32::MAX),
+    }
+}

@@ -1,0 +1,131 @@
+//! `ralph-gate.toml`: what a loop is to prove, how its checks are run, and by whom the work is done.
+//!
+//! The contract, the profiles and the routing policy in it are the gate's: they are handed over as they are, and what
+//! the gate finds wrong with them is reported at its place in this file.
+
+mod check;
+mod error;
+mod fields;
+mod json;
+mod place;
+mod request;
+pub mod schema;
+mod sections;
+mod words;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ralph_gate_component::tree::TextFormat;
+
+pub use check::{Check, CheckProgram, FileCondition, GitCheck};
+pub use error::ConfigError;
+pub use request::{NamedCheck, Request, Task, Terms};
+pub use sections::{Agent, Git, Memory, Progress, Tripwires};
+pub use words::{AdapterName, KindName, Leftovers, PromptTo};
+
+/// The names that a configuration may have, in the order in which they are looked for.
+pub const FILE_NAMES: [&str; 4] = [
+    "ralph-gate.toml",
+    "ralph-gate.yaml",
+    "ralph-gate.yml",
+    "ralph-gate.json",
+];
+
+/// A configuration that can be used.
+///
+/// ```
+/// use ralph_gate::config::{Check, Config};
+///
+/// let config = Config::read(
+///     "ralph-gate.toml".as_ref(),
+///     r#"
+///         [contract]
+///         mode = "ralph"
+///         completion_checks = ["tests"]
+///
+///         [checks.tests]
+///         argv = ["cargo", "test"]
+///     "#,
+/// )?;
+/// assert!(matches!(config.checks["tests"], Check::Command { .. }));
+/// # Ok::<(), ralph_gate::config::ConfigError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file.
+    pub file: PathBuf,
+    /// The folder that it stands in: relative paths begin here.
+    pub workspace: PathBuf,
+    /// `[checks.<id>]`.
+    pub checks: BTreeMap<String, Check>,
+    /// `[agent]`.
+    pub agent: Agent,
+    /// `[memory]`.
+    pub memory: Memory,
+    /// `[tripwires]`.
+    pub tripwires: Tripwires,
+    /// `[progress]`.
+    pub progress: Progress,
+    /// `[git]`.
+    pub git: Git,
+    text: String,
+    format: TextFormat,
+}
+
+impl Config {
+    /// Finds the configuration of a folder.
+    pub fn find(folder: &Path) -> Result<PathBuf, ConfigError> {
+        let found: Vec<PathBuf> = FILE_NAMES
+            .iter()
+            .map(|name| folder.join(name))
+            .filter(|path| path.exists())
+            .collect();
+        match found.as_slice() {
+            [only] => Ok(only.clone()),
+            [] => Err(ConfigError::Missing {
+                folder: folder.to_owned(),
+            }),
+            [first, second, ..] => Err(ConfigError::Ambiguous {
+                first: first.clone(),
+                second: second.clone(),
+            }),
+        }
+    }
+
+    /// Reads a file.
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
+        let text = read_text(file)?;
+        Self::read(file, &text)
+    }
+
+    /// Reads a text as if it were in that file.
+    pub fn read(file: &Path, text: &str) -> Result<Self, ConfigError> {
+        let format = format_of(file, text);
+        sections::read(file, text, format)
+    }
+}
+
+/// Reads a file that a person wrote.
+fn read_text(file: &Path) -> Result<String, ConfigError> {
+    let unreadable = |reason: String| ConfigError::Unreadable {
+        file: file.to_owned(),
+        reason,
+    };
+    let bytes = fs::read(file).map_err(|error| unreadable(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".to_owned()))
+}
+
+/// The format by the file's extension, or else by the text.
+fn format_of(file: &Path, text: &str) -> TextFormat {
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("toml") => TextFormat::Toml,
+        Some("yaml" | "yml") => TextFormat::Yaml,
+        Some("json") => TextFormat::Json,
+        _ => ralph_gate_component::tree::recognise(text),
+    }
+}
+
+#[cfg(test)]
+mod tests;

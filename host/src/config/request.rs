@@ -1,0 +1,384 @@
+//! What is to be done: the configuration's contract and perhaps a request, routed by the gate.
+
+use std::path::{Path, PathBuf};
+
+use ralph_gate_component::tree::{At, Entry, Node, Source, TextFormat, Value};
+use serde::Deserialize;
+
+use super::check::Check;
+use super::error::ConfigError;
+use super::{Config, format_of, json, place, read_text};
+use crate::engine::{CallError, GateEngine, GateError, Mode, Problem, Routing};
+use crate::memory::SessionKey;
+
+/// Who asks for a loop, and what for: a file with the fields of a contract and a few more.
+#[derive(Debug, Clone)]
+pub struct Request {
+    file: PathBuf,
+    text: String,
+    format: TextFormat,
+}
+
+impl Request {
+    /// Reads a file.
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
+        let text = read_text(file)?;
+        Ok(Self {
+            format: format_of(file, &text),
+            file: file.to_owned(),
+            text,
+        })
+    }
+}
+
+/// A loop to be run, or not to be.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// Where the gate sent it.
+    pub routing: Routing,
+    /// What of the contract the host itself goes by. None in standard mode.
+    pub terms: Option<Terms>,
+    /// Whose loop it is, if somebody said so.
+    pub key: Option<SessionKey>,
+    /// What kind of task it is, for reports.
+    pub task_class: Option<String>,
+    /// The files that say what is to be proven.
+    pub files: Vec<PathBuf>,
+    /// What is legal but weak, with the file that it is in.
+    pub warnings: Vec<(PathBuf, Problem)>,
+}
+
+impl Task {
+    /// What of the contract the host goes by. An error in standard mode, in which there is no loop.
+    pub fn terms(&self) -> Result<Terms, ConfigError> {
+        self.terms.clone().ok_or(ConfigError::Standard)
+    }
+}
+
+/// What of the effective contract the host goes by.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Terms {
+    /// The checks to run.
+    pub completion_checks: Vec<NamedCheck>,
+    /// The most iterations.
+    pub loop_max_iters: u32,
+    /// How long an iteration may take.
+    pub per_iter_timeout_ms: u32,
+    /// Whether an operator may complete the loop by hand.
+    pub allow_override: bool,
+}
+
+/// A check that the contract names.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct NamedCheck {
+    /// Its id.
+    pub id: String,
+    /// Whether it must pass.
+    pub required: bool,
+    /// How often it may be rerun inside one iteration.
+    pub retries: u32,
+}
+
+impl Terms {
+    /// From a contract in the canonical form that the gate gives.
+    pub fn read(contract: &str) -> Option<Self> {
+        serde_json::from_str(contract).ok()
+    }
+}
+
+impl Config {
+    /// The digest of how checks are run and what trips: like the contract, it changes only when an operator says so.
+    pub fn rules_digest(&self) -> String {
+        let rules = serde_json::json!({
+            "checks": self.checks, "tripwires": self.tripwires, "progress": self.progress,
+        });
+        blake3::hash(rules.to_string().as_bytes())
+            .to_hex()
+            .to_string()
+    }
+
+    /// Whether there are tests to be counted before the agent begins.
+    pub fn counts_tests(&self, terms: &Terms) -> bool {
+        let counts = self.tripwires.test_count || self.tripwires.skipped_tests;
+        let is_test = |named: &NamedCheck| {
+            matches!(self.checks.get(&named.id), Some(Check::TestsGreen { .. }))
+        };
+        counts && terms.completion_checks.iter().any(is_test)
+    }
+}
+
+impl Config {
+    /// Asks the gate what becomes of this configuration, or of a request under it.
+    ///
+    /// A request's fields win over those of `[contract]`. Its mode is its own: one that asks for nothing gets nothing.
+    pub fn route(&self, gate: &GateEngine, request: Option<&Request>) -> Result<Task, ConfigError> {
+        let tree = Tree::read(&self.file, &self.text, self.format)?;
+        let asked = match request {
+            Some(request) => Some(Tree::read(&request.file, &request.text, request.format)?),
+            None => None,
+        };
+        let places = Places {
+            config: &tree,
+            request: asked.as_ref(),
+        };
+        let routing = match gate.route(&places.request_json(), &tree.policy_json()) {
+            Ok(routing) => routing,
+            Err(CallError::Gate(error)) => return Err(places.error(error)),
+            Err(CallError::Engine(error)) => return Err(error.into()),
+        };
+        let terms = routing.contract.as_deref().and_then(Terms::read);
+        if let Some(terms) = &terms {
+            self.see_that_checks_are_there(terms, &places)?;
+        }
+        let warnings = routing
+            .warnings
+            .iter()
+            .map(|problem| places.place(problem))
+            .collect();
+        let text = |name| places.text(name);
+        let key = match (text("session_key"), text("draft_id")) {
+            (Some(key), _) => Some(SessionKey::Session(key)),
+            (None, Some(id)) => Some(SessionKey::Draft(id)),
+            (None, None) => self.memory_key(),
+        };
+        Ok(Task {
+            terms: terms.filter(|_| routing.mode == Mode::Ralph),
+            key,
+            task_class: text("task_class"),
+            files: std::iter::once(self.file.clone())
+                .chain(request.map(|request| request.file.clone()))
+                .collect(),
+            warnings,
+            routing,
+        })
+    }
+
+    fn memory_key(&self) -> Option<SessionKey> {
+        let session = self.memory.session_key.clone().map(SessionKey::Session);
+        session.or_else(|| self.memory.draft_id.clone().map(SessionKey::Draft))
+    }
+
+    /// A check that nobody runs could never pass.
+    fn see_that_checks_are_there(
+        &self,
+        terms: &Terms,
+        places: &Places<'_, '_>,
+    ) -> Result<(), ConfigError> {
+        let mut problems = Vec::new();
+        for (index, check) in terms.completion_checks.iter().enumerate() {
+            if !self.checks.contains_key(&check.id) {
+                let path = format!("completion_checks[{index}]");
+                problems.push(self.missing(&path, &check.id));
+            }
+        }
+        for (id, check) in &self.checks {
+            let Check::PrdAllPass { proofs } = check else {
+                continue;
+            };
+            for (story, proof) in proofs
+                .iter()
+                .flat_map(|(story, proofs)| proofs.iter().map(move |proof| (story, proof)))
+            {
+                if !self.checks.contains_key(proof) {
+                    problems.push(self.missing(&format!("checks.{id}.proofs.{story}"), proof));
+                }
+            }
+        }
+        problems.extend(self.unprovable(terms));
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let located: Vec<(PathBuf, Problem)> = problems
+            .iter()
+            .map(|problem| places.place(problem))
+            .collect();
+        let file = located
+            .first()
+            .map_or_else(|| self.file.clone(), |(file, _)| file.clone());
+        let problems = located.into_iter().map(|(_, problem)| problem).collect();
+        Err(ConfigError::invalid(file, problems))
+    }
+
+    /// A checklist that no check could ever prove.
+    fn unprovable(&self, terms: &Terms) -> Option<Problem> {
+        let is_list = |id: &str| matches!(self.checks.get(id), Some(Check::PrdAllPass { .. }));
+        let named = terms.completion_checks.iter();
+        let about_work = named
+            .clone()
+            .any(|check| check.required && !is_list(&check.id));
+        let list = named
+            .clone()
+            .find(|check| match self.checks.get(&check.id) {
+                Some(Check::PrdAllPass { proofs }) => proofs.is_empty(),
+                _ => false,
+            })?;
+        (self.tripwires.prd_passes && !about_work).then(|| Problem {
+            path: format!("checks.{}", list.id),
+            line: 0,
+            column: 0,
+            message: "no check could ever prove a story".to_owned(),
+            help: Some(
+                "require a check about the work as well, or tie stories to checks with `proofs`"
+                    .to_owned(),
+            ),
+        })
+    }
+
+    fn missing(&self, path: &str, id: &str) -> Problem {
+        let known: Vec<&str> = self.checks.keys().map(String::as_str).collect();
+        let help = match known.as_slice() {
+            [] => format!("add [checks.{id}] with `argv`"),
+            known => format!("add [checks.{id}]; there are {}", known.join(", ")),
+        };
+        Problem {
+            path: path.to_owned(),
+            line: 0,
+            column: 0,
+            message: format!("there is no check `{id}`"),
+            help: Some(help),
+        }
+    }
+}
+
+/// A text and its tree.
+struct Tree<'t> {
+    file: &'t Path,
+    source: Source<'t>,
+    root: Node<'t>,
+}
+
+impl<'t> Tree<'t> {
+    fn read(file: &'t Path, text: &'t str, format: TextFormat) -> Result<Self, ConfigError> {
+        let source = Source::new(text, format);
+        let root = source.read_settings().map_err(|problem| {
+            ConfigError::invalid(file.to_owned(), vec![place::problem(problem)])
+        })?;
+        Ok(Self { file, source, root })
+    }
+
+    fn part(&self, name: &str) -> Option<&Node<'t>> {
+        let entry = entries(&self.root).iter().find(|entry| entry.key == name);
+        entry.map(|entry| &entry.node)
+    }
+
+    fn section(&self, name: &str) -> &[Entry<'t>] {
+        self.part(name).map_or(&[], entries)
+    }
+
+    /// The routing policy, with the profiles.
+    fn policy_json(&self) -> String {
+        let profiles = entries(&self.root)
+            .iter()
+            .find(|entry| entry.key == "profiles");
+        let fields = self.section("routing").iter().chain(profiles);
+        json::object(fields.map(|entry| (entry.key.as_ref(), json::write(&entry.node))))
+    }
+}
+
+fn entries<'n, 't>(node: &'n Node<'t>) -> &'n [Entry<'t>] {
+    match &node.value {
+        Value::Map(entries) => entries,
+        _ => &[],
+    }
+}
+
+/// The texts that a contract comes from.
+struct Places<'p, 't> {
+    config: &'p Tree<'t>,
+    request: Option<&'p Tree<'t>>,
+}
+
+impl Places<'_, '_> {
+    /// The contract, with the request's fields in place of its own.
+    fn request_json(&self) -> String {
+        let contract = self.config.section("contract");
+        let Some(request) = self.request else {
+            return json::object(
+                contract
+                    .iter()
+                    .map(|entry| (entry.key.as_ref(), json::write(&entry.node))),
+            );
+        };
+        // What is not an object is the gate's to refuse.
+        if !matches!(request.root.value, Value::Map(_)) {
+            return json::write(&request.root);
+        }
+        let own = entries(&request.root);
+        let others = contract
+            .iter()
+            .filter(|entry| entry.key != "mode" && !own.iter().any(|own| own.key == entry.key));
+        let fields = own.iter().chain(others);
+        json::object(fields.map(|entry| (entry.key.as_ref(), json::write(&entry.node))))
+    }
+
+    /// A text of the request, or else of the contract.
+    fn text(&self, name: &str) -> Option<String> {
+        let own = self
+            .request
+            .map_or(&[] as &[_], |request| entries(&request.root));
+        let field = own
+            .iter()
+            .chain(self.config.section("contract"))
+            .find(|entry| entry.key == name)?;
+        match &field.node.value {
+            Value::String(text) => Some(text.clone().into_owned()),
+            _ => None,
+        }
+    }
+
+    /// What the gate reported, in the file that it is about.
+    fn error(&self, error: GateError) -> ConfigError {
+        let located: Vec<(PathBuf, Problem)> = match error.problems.as_slice() {
+            [] => vec![self.place(&Problem {
+                path: error.path.clone().unwrap_or_default(),
+                line: 0,
+                column: 0,
+                message: error.message.clone(),
+                help: None,
+            })],
+            problems => problems.iter().map(|problem| self.place(problem)).collect(),
+        };
+        let file = located
+            .first()
+            .map_or_else(|| self.config.file.to_owned(), |(file, _)| file.clone());
+        let problems = located.into_iter().map(|(_, problem)| problem).collect();
+        ConfigError::gate(file, error, problems)
+    }
+
+    /// A problem at its place: in the request, or in the configuration.
+    fn place(&self, problem: &Problem) -> (PathBuf, Problem) {
+        let config = self.config;
+        let request = self.request.map(|tree| (tree, &tree.root, ""));
+        let contract = config
+            .part("contract")
+            .map(|node| (config, node, "contract."));
+        let routing = config
+            .part("routing")
+            .map(|node| (config, node, "routing."));
+        let candidates = [request, contract, Some((config, &config.root, "")), routing];
+        let found = candidates
+            .iter()
+            .flatten()
+            .find_map(|(tree, node, prefix)| {
+                let at = place::locate(node, &problem.path)?;
+                Some((*tree, at, *prefix))
+            });
+        // What is missing is missing from the request, or from the contract.
+        let (tree, at, prefix) = found.unwrap_or_else(|| {
+            let (tree, node, prefix) = request.or(contract).unwrap_or((config, &config.root, ""));
+            (tree, node.at, prefix)
+        });
+        let path = format!("{prefix}{}", problem.path);
+        (tree.file.to_owned(), placed(tree, at, path, problem))
+    }
+}
+
+fn placed(tree: &Tree<'_>, at: At, path: String, problem: &Problem) -> Problem {
+    let (line, column) = tree.source.line_column(at);
+    Problem {
+        path,
+        line,
+        column,
+        ..problem.clone()
+    }
+}

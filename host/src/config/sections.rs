@@ -1,0 +1,292 @@
+//! The sections of a configuration: from the tree to types, with every problem at its place.
+
+use std::collections::BTreeMap;
+use std::path::Path as FilePath;
+
+use ralph_gate_component::Word;
+use ralph_gate_component::tree::decode::{Decoder, Fields, Path};
+use ralph_gate_component::tree::{Node, Source, TextFormat, Value};
+use serde::Serialize;
+
+use super::check::{self, Check, table, texts};
+use super::error::ConfigError;
+use super::fields::{self, Field, names};
+use super::words::{AdapterName, Leftovers, PromptTo};
+use super::{Config, place};
+use crate::memory::DEFAULT_ROOT;
+
+/// The longest id of a check, as in a contract.
+const MAX_ID: usize = 128;
+
+/// `[agent]`: who does the work.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Agent {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Which client it is; recognised when absent.
+    pub adapter: Option<AdapterName>,
+    /// The task.
+    pub prompt: Option<String>,
+    /// A file with the task.
+    pub prompt_file: Option<String>,
+    /// How it gets the prompt; as its client takes it when absent.
+    pub prompt_to: Option<PromptTo>,
+    /// Variables beside the inherited ones.
+    pub env: BTreeMap<String, String>,
+    /// Inherited variables that it gets although they look like secrets.
+    pub pass_env: Vec<String>,
+    /// What becomes of processes that it leaves running.
+    pub leftovers: Option<Leftovers>,
+}
+
+/// `[memory]`: where the loop is remembered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    /// The folder that holds the sessions.
+    pub root: String,
+    /// Whose loop it is.
+    pub session_key: Option<String>,
+    /// Names the session where there is no key.
+    pub draft_id: Option<String>,
+    /// The checklist that a new loop begins with.
+    pub prd: Option<String>,
+}
+
+/// `[tripwires]`: what an agent may not do to get its checks to pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Tripwires {
+    /// Files that may not change.
+    pub protected_paths: Vec<String>,
+    /// The number of tests may not fall.
+    pub test_count: bool,
+    /// The number of skipped tests may not grow.
+    pub skipped_tests: bool,
+    /// A story may not be marked as passed without proof.
+    pub prd_passes: bool,
+}
+
+/// `[progress]`: what tells whether the work moves on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    /// Files; what git sees as changed when there are none.
+    pub artifacts: Vec<String>,
+}
+
+/// `[git]`: what is done with the repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Git {
+    /// Whether each iteration's changes are committed.
+    pub commit: bool,
+}
+
+pub(super) fn read(file: &FilePath, text: &str, format: TextFormat) -> Result<Config, ConfigError> {
+    let source = Source::new(text, format);
+    let invalid = |problems: Vec<_>| {
+        let problems = problems.into_iter().map(place::problem).collect();
+        ConfigError::invalid(file.to_owned(), problems)
+    };
+    let root = source
+        .read_settings()
+        .map_err(|problem| invalid(vec![problem]))?;
+    let mut sections = Sections {
+        decoder: Decoder::new(source),
+        root: &root,
+    };
+    let config = sections.config(file, text, format);
+    match sections.decoder.into_problems() {
+        problems if problems.is_empty() => Ok(config),
+        problems => Err(invalid(problems)),
+    }
+}
+
+struct Sections<'n, 's, 'a> {
+    decoder: Decoder<'s>,
+    root: &'n Node<'a>,
+}
+
+impl<'n, 'a> Sections<'n, '_, 'a> {
+    fn config(&mut self, file: &FilePath, text: &str, format: TextFormat) -> Config {
+        let root = match &self.root.value {
+            Value::Null => None,
+            _ => self.decoder.object(self.root, Path::Root, fields::SECTIONS),
+        };
+        let section = |name: &str| root.and_then(|root| root.get(name));
+        if let Some(node) = section("$schema") {
+            self.decoder.string(node, Path::Root.field("$schema"));
+        }
+        if let Some(node) = section("routing") {
+            self.decoder
+                .object(node, Path::Root.field("routing"), fields::ROUTING_FIELDS);
+        }
+        let workspace = match file.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => FilePath::new("."),
+        };
+        Config {
+            file: file.to_owned(),
+            workspace: workspace.to_owned(),
+            checks: self.checks(section("checks")),
+            agent: self.agent(section("agent")),
+            memory: self.memory(section("memory")),
+            tripwires: self.tripwires(section("tripwires")),
+            progress: self.progress(section("progress")),
+            git: self.git(section("git")),
+            text: text.to_owned(),
+            format,
+        }
+    }
+
+    fn checks(&mut self, node: Option<&'n Node<'a>>) -> BTreeMap<String, Check> {
+        let Some(node) = node else {
+            return BTreeMap::new();
+        };
+        let path = Path::Root.field("checks");
+        let mut checks = BTreeMap::new();
+        for entry in self.decoder.entries(node, path) {
+            let path = path.field(&entry.key);
+            if entry.key.is_empty()
+                || entry.key.len() > MAX_ID
+                || entry.key.contains(char::is_whitespace)
+            {
+                let message = format!("an id has 1 to {MAX_ID} bytes and no white space");
+                self.decoder.problem(entry.at, path, message, None);
+            }
+            if let Some(check) = check::decode(&mut self.decoder, &entry.node, path) {
+                checks.insert(entry.key.clone().into_owned(), check);
+            }
+        }
+        checks
+    }
+
+    /// A section's fields; an absent section has none.
+    fn section(
+        &mut self,
+        name: &'static str,
+        node: Option<&'n Node<'a>>,
+        known: &[Field],
+    ) -> Section<'n, 'a> {
+        let path = Path::Root.field(name);
+        let fields = node.and_then(|node| self.decoder.object(node, path, &names(known)));
+        Section { name, fields }
+    }
+
+    fn agent(&mut self, node: Option<&'n Node<'a>>) -> Agent {
+        let section = self.section("agent", node, fields::AGENT_FIELDS);
+        let decoder = &mut self.decoder;
+        let agent = Agent {
+            argv: section.texts(decoder, "argv"),
+            adapter: section.word(decoder, "adapter"),
+            prompt: section.text(decoder, "prompt"),
+            prompt_file: section.text(decoder, "prompt_file"),
+            prompt_to: section.word(decoder, "prompt_to"),
+            env: section.table(decoder, "env"),
+            pass_env: section.texts(decoder, "pass_env"),
+            leftovers: section.word(decoder, "leftovers"),
+        };
+        if agent.prompt.is_some() && agent.prompt_file.is_some() {
+            section.problem(
+                decoder,
+                "prompt",
+                "there is also a prompt_file",
+                "keep one of them",
+            );
+        }
+        agent
+    }
+
+    fn memory(&mut self, node: Option<&'n Node<'a>>) -> Memory {
+        let section = self.section("memory", node, fields::MEMORY_FIELDS);
+        let decoder = &mut self.decoder;
+        let memory = Memory {
+            root: section
+                .text(decoder, "root")
+                .unwrap_or_else(|| DEFAULT_ROOT.to_owned()),
+            session_key: section.text(decoder, "session_key"),
+            draft_id: section.text(decoder, "draft_id"),
+            prd: section.text(decoder, "prd"),
+        };
+        if memory.root.is_empty() {
+            section.problem(
+                decoder,
+                "root",
+                "names no folder",
+                "leave it out for `.ralph`",
+            );
+        }
+        memory
+    }
+
+    fn tripwires(&mut self, node: Option<&'n Node<'a>>) -> Tripwires {
+        let section = self.section("tripwires", node, fields::TRIPWIRE_FIELDS);
+        let decoder = &mut self.decoder;
+        Tripwires {
+            protected_paths: section.texts(decoder, "protected_paths"),
+            test_count: section.flag(decoder, "test_count", true),
+            skipped_tests: section.flag(decoder, "skipped_tests", true),
+            prd_passes: section.flag(decoder, "prd_passes", true),
+        }
+    }
+
+    fn progress(&mut self, node: Option<&'n Node<'a>>) -> Progress {
+        let section = self.section("progress", node, fields::PROGRESS_FIELDS);
+        Progress {
+            artifacts: section.texts(&mut self.decoder, "artifacts"),
+        }
+    }
+
+    fn git(&mut self, node: Option<&'n Node<'a>>) -> Git {
+        let section = self.section("git", node, fields::GIT_FIELDS);
+        Git {
+            commit: section.flag(&mut self.decoder, "commit", false),
+        }
+    }
+}
+
+/// The fields of one section.
+#[derive(Clone, Copy)]
+struct Section<'n, 'a> {
+    name: &'static str,
+    fields: Option<Fields<'n, 'a>>,
+}
+
+impl<'n, 'a> Section<'n, 'a> {
+    fn get(&self, name: &str) -> Option<&'n Node<'a>> {
+        self.fields.and_then(|fields| fields.get(name))
+    }
+
+    fn text(&self, decoder: &mut Decoder<'_>, name: &str) -> Option<String> {
+        let path = Path::Root.field(self.name);
+        let text = decoder.string(self.get(name)?, path.field(name))?;
+        Some(text.to_owned())
+    }
+
+    fn word<W: Word>(&self, decoder: &mut Decoder<'_>, name: &str) -> Option<W> {
+        let path = Path::Root.field(self.name);
+        decoder.word(self.get(name)?, path.field(name))
+    }
+
+    fn flag(&self, decoder: &mut Decoder<'_>, name: &str, default: bool) -> bool {
+        let path = Path::Root.field(self.name);
+        let flag = self
+            .get(name)
+            .and_then(|node| decoder.bool(node, path.field(name)));
+        flag.unwrap_or(default)
+    }
+
+    fn texts(&self, decoder: &mut Decoder<'_>, name: &str) -> Vec<String> {
+        let path = Path::Root.field(self.name);
+        texts(decoder, self.get(name), path.field(name))
+    }
+
+    fn table(&self, decoder: &mut Decoder<'_>, name: &str) -> BTreeMap<String, String> {
+        let path = Path::Root.field(self.name);
+        table(decoder, self.get(name), path.field(name))
+    }
+
+    fn problem(&self, decoder: &mut Decoder<'_>, name: &str, message: &str, help: &str) {
+        if let Some(node) = self.get(name) {
+            let path = Path::Root.field(self.name);
+            decoder.problem(node.at, path.field(name), message, Some(help.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Closed sets of words in a configuration.
+
+use crate::words::words;
+
+words! {
+    /// What gives a check its result.
+    KindName {
+        /// A program and how it ends.
+        Command = "command",
+        /// A test program and the results that it reports.
+        TestsGreen = "tests_green",
+        /// The checklist.
+        PrdAllPass = "prd_all_pass",
+        /// The findings of a scanner.
+        NoHighRisk = "no_high_risk",
+        /// The repository.
+        Git = "git",
+        /// One file.
+        File = "file",
+    }
+}
+
+words! {
+    /// Which client an agent is.
+    AdapterName {
+        /// Claude Code.
+        Claude = "claude",
+        /// Codex CLI.
+        Codex = "codex",
+        /// Gemini CLI.
+        Gemini = "gemini",
+        /// Any other program: what it prints is its answer.
+        Command = "command",
+    }
+}
+
+words! {
+    /// How an agent gets its prompt.
+    PromptTo {
+        /// On standard input.
+        Stdin = "stdin",
+        /// As the last argument, or in place of `{prompt}`.
+        Argument = "argument",
+    }
+}
+
+words! {
+    /// What becomes of processes that an agent leaves running.
+    Leftovers {
+        /// They are killed, and the iteration can't complete.
+        Refuse = "refuse",
+        /// They are killed.
+        Kill = "kill",
+    }
+}

@@ -1,0 +1,120 @@
+//! `file`: whether a file is there, and what is in it.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Component, Path};
+
+use memchr::memmem;
+use serde_json::Value;
+
+use super::Finding;
+use super::gather::Scene;
+use crate::config::FileCondition;
+
+/// The most that is read of a file.
+const LIMIT: u64 = 64 << 20;
+
+pub(super) fn look(scene: &Scene<'_>, path: &str, conditions: &[FileCondition]) -> Finding {
+    if conditions == [FileCondition::Absent] {
+        return match fs::symlink_metadata(scene.workspace.join(path)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Finding::pass(format!("{path} is not there"))
+            }
+            Err(error) => Finding::error(format!("{path} can't be looked for: {error}")),
+            Ok(_) => Finding::fail(format!("{path} is there, and must not be")),
+        };
+    }
+    let bytes = match read(scene.workspace, path) {
+        Ok(bytes) => bytes,
+        Err(reason) => return Finding::fail(format!("{path}: {reason}")),
+    };
+    let wrong: Vec<String> = conditions
+        .iter()
+        .filter_map(|condition| judge(&bytes, condition).err())
+        .collect();
+    if wrong.is_empty() {
+        return Finding::pass(format!("{path} is as it must be"));
+    }
+    Finding::fail(format!("{path} {}", wrong.join("; it ")))
+}
+
+fn judge(bytes: &[u8], condition: &FileCondition) -> Result<(), String> {
+    match condition {
+        FileCondition::Exists | FileCondition::Absent => Ok(()),
+        FileCondition::Contains(text) => match memmem::find(bytes, text.as_bytes()) {
+            Some(_) => Ok(()),
+            None => Err(format!("does not contain {text:?}")),
+        },
+        FileCondition::Blake3(digest) => {
+            let found = blake3::hash(bytes).to_hex();
+            if digest.eq_ignore_ascii_case(found.as_str()) {
+                Ok(())
+            } else {
+                Err(format!("has the digest {found}, not {digest}"))
+            }
+        }
+        FileCondition::Pointer { pointer, equals } => point(bytes, pointer, equals.as_deref()),
+    }
+}
+
+fn point(bytes: &[u8], pointer: &str, equals: Option<&str>) -> Result<(), String> {
+    let document: Value =
+        serde_json::from_slice(bytes).map_err(|error| format!("is not JSON: {error}"))?;
+    let Some(found) = document.pointer(pointer) else {
+        return Err(format!("has nothing at {pointer}"));
+    };
+    let Some(equals) = equals else {
+        return Ok(());
+    };
+    let expected: Value = serde_json::from_str(equals).unwrap_or_default();
+    if *found == expected {
+        return Ok(());
+    }
+    Err(format!("has {found} at {pointer}, not {expected}"))
+}
+
+/// Reads a plain file of the workspace. What is not one is never opened.
+pub(super) fn read(workspace: &Path, name: &str) -> Result<Vec<u8>, String> {
+    let path = inside(workspace, name)?;
+    let words = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => "it is not there".to_owned(),
+        _ => error.to_string(),
+    };
+    // A pipe would wait for a writer.
+    let file = File::options()
+        .read(true)
+        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
+        .open(path)
+        .map_err(words)?;
+    let metadata = file.metadata().map_err(words)?;
+    if !metadata.is_file() {
+        return Err("it is not a plain file".to_owned());
+    }
+    if metadata.len() > LIMIT {
+        return Err(format!(
+            "it has {} bytes; at most {LIMIT} are read",
+            metadata.len()
+        ));
+    }
+    let mut bytes = Vec::new();
+    file.take(LIMIT).read_to_end(&mut bytes).map_err(words)?;
+    Ok(bytes)
+}
+
+/// Removes a file of the workspace, if it is there.
+pub(super) fn remove(workspace: &Path, name: &str) -> Result<(), String> {
+    match fs::remove_file(inside(workspace, name)?) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}
+
+/// A path that stays in the workspace, as far as its text goes: whoever wrote it is trusted, but may be mistaken.
+fn inside(workspace: &Path, name: &str) -> Result<std::path::PathBuf, String> {
+    let escapes = |part: Component<'_>| !matches!(part, Component::Normal(_) | Component::CurDir);
+    if name.is_empty() || Path::new(name).components().any(escapes) {
+        return Err("it is not a path inside the workspace".to_owned());
+    }
+    Ok(workspace.join(name))
+}

@@ -1,0 +1,219 @@
+//! Runs the checks that a contract names, as many at a time as there are processors.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use super::program::Ours;
+use super::record::{Attempt, Evidence};
+use super::tests_green::Expectation;
+use super::{Finding, command, file, git, no_high_risk, prd_all_pass, tests_green};
+use crate::config::{Check, Config, Terms};
+use crate::engine::{Outcome, Prd};
+use crate::process::Stop;
+
+/// What checks look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Scene<'s> {
+    /// Where the work is.
+    pub workspace: &'s Path,
+    /// Folders of it that are not part of the work.
+    pub excluded: &'s [String],
+    /// The host's own variables.
+    pub environment: &'s Ours,
+    /// Which iteration it is.
+    pub iteration: u32,
+    /// What the work looks like.
+    pub tree: Option<&'s str>,
+    /// The commit that the loop began with.
+    pub first_commit: Option<&'s str>,
+    /// Ends everything.
+    pub stop: &'s Stop,
+}
+
+/// What happens to checks, for whoever watches.
+#[derive(Debug, Clone, Copy)]
+pub enum CheckEvent<'e> {
+    /// It runs.
+    Started(&'e str),
+    /// It has a result.
+    Ended(&'e Evidence),
+}
+
+/// One check to be run.
+struct Job<'j> {
+    id: &'j str,
+    check: &'j Check,
+    retries: u32,
+}
+
+/// Runs every check about the work itself that the contract names, or that proves a story of a checklist that the
+/// contract names. Gives the evidence in the order of the contract.
+pub fn gather(
+    scene: &Scene<'_>,
+    config: &Config,
+    terms: &Terms,
+    watch: &(dyn Fn(CheckEvent<'_>) + Sync),
+) -> Vec<Evidence> {
+    let jobs = jobs(config, terms);
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<(usize, Evidence)>> = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers.min(jobs.len()) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(index) else {
+                        return;
+                    };
+                    watch(CheckEvent::Started(job.id));
+                    let evidence = perform(scene, job);
+                    watch(CheckEvent::Ended(&evidence));
+                    if let Ok(mut results) = results.lock() {
+                        results.push((index, evidence));
+                    }
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_default();
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, evidence)| evidence).collect()
+}
+
+/// The checks about the work itself, each once.
+fn jobs<'j>(config: &'j Config, terms: &'j Terms) -> Vec<Job<'j>> {
+    let mut seen = BTreeSet::new();
+    let mut jobs = Vec::new();
+    let mut push = |id: &'j str, retries: u32| match config.checks.get(id) {
+        Some(check) if !matches!(check, Check::PrdAllPass { .. }) && seen.insert(id) => {
+            jobs.push(Job { id, check, retries });
+        }
+        _ => {}
+    };
+    for named in &terms.completion_checks {
+        push(&named.id, named.retries);
+    }
+    for named in &terms.completion_checks {
+        if let Some(Check::PrdAllPass { proofs }) = config.checks.get(&named.id) {
+            for proof in proofs.values().flatten() {
+                push(proof, 0);
+            }
+        }
+    }
+    jobs
+}
+
+/// Runs one check, and again where it did not pass and may be tried again.
+fn perform(scene: &Scene<'_>, job: &Job<'_>) -> Evidence {
+    let begun = Instant::now();
+    let started_at_ms = now_ms();
+    let mut attempts = Vec::new();
+    let mut last = Finding::error("it was not run");
+    for _ in 0..=job.retries {
+        let start = Instant::now();
+        let (finding, attempt) = look(scene, job.check);
+        let mut attempt =
+            attempt.unwrap_or_else(|| Attempt::plain(Outcome::Unknown, elapsed_ms(start)));
+        attempt.outcome = finding.outcome;
+        attempts.push(attempt);
+        last = finding;
+        if last.outcome == Outcome::Pass || scene.stop.is_canceled() {
+            break;
+        }
+    }
+    Evidence {
+        check: job.id.to_owned(),
+        kind: kind(job.check),
+        iteration: scene.iteration,
+        started_at_ms,
+        duration_ms: elapsed_ms(begun),
+        tree: scene.tree.map(str::to_owned),
+        outcome: last.outcome,
+        reason: last.reason,
+        tests: last.tests,
+        attempts,
+    }
+}
+
+fn look(scene: &Scene<'_>, check: &Check) -> (Finding, Option<Attempt>) {
+    match check {
+        Check::Command { program } => command::look(scene, program),
+        Check::TestsGreen {
+            program,
+            format,
+            report,
+            min_tests,
+            allow_skipped,
+        } => {
+            let expected = Expectation {
+                format: *format,
+                report: report.as_deref(),
+                min_tests: *min_tests,
+                allow_skipped: *allow_skipped,
+            };
+            tests_green::look(scene, program, &expected)
+        }
+        Check::NoHighRisk {
+            program,
+            report,
+            severity,
+        } => no_high_risk::look(scene, program.as_ref(), report.as_deref(), *severity),
+        Check::Git(check) => (git::look(scene, check), None),
+        Check::File { path, conditions } => (file::look(scene, path, conditions), None),
+        // Judged when the others are known.
+        Check::PrdAllPass { .. } => (Finding::error("it was not judged"), None),
+    }
+}
+
+/// The checks of the checklist, once the stories are settled.
+pub fn look_at_stories(
+    scene: &Scene<'_>,
+    config: &Config,
+    terms: &Terms,
+    prd: Result<Option<&Prd>, &str>,
+) -> Vec<Evidence> {
+    let named = terms.completion_checks.iter();
+    named
+        .filter(|named| matches!(config.checks.get(&named.id), Some(Check::PrdAllPass { .. })))
+        .map(|named| {
+            let finding = prd_all_pass::look(prd);
+            Evidence {
+                check: named.id.clone(),
+                kind: "prd_all_pass",
+                iteration: scene.iteration,
+                started_at_ms: now_ms(),
+                duration_ms: 0,
+                tree: scene.tree.map(str::to_owned),
+                outcome: finding.outcome,
+                reason: finding.reason,
+                tests: None,
+                attempts: vec![Attempt::plain(finding.outcome, 0)],
+            }
+        })
+        .collect()
+}
+
+fn kind(check: &Check) -> &'static str {
+    match check {
+        Check::Command { .. } => "command",
+        Check::TestsGreen { .. } => "tests_green",
+        Check::PrdAllPass { .. } => "prd_all_pass",
+        Check::NoHighRisk { .. } => "no_high_risk",
+        Check::Git(_) => "git",
+        Check::File { .. } => "file",
+    }
+}
+
+fn elapsed_ms(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Now, in milliseconds since 1970.
+pub fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
+}

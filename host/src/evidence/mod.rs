@@ -1,0 +1,59 @@
+//! Evidence: what the host saw itself, check by check. Nothing here is claimed by the agent.
+//!
+//! Each kind of check has a file of its own that turns what it looks at into a [`Finding`]; [`gather`] runs the checks
+//! that a contract names, in parallel where they don't depend on each other, and keeps a record of each.
+
+mod command;
+mod environment;
+mod file;
+mod gather;
+mod git;
+mod no_high_risk;
+mod prd_all_pass;
+mod program;
+mod record;
+pub mod reports;
+mod stories;
+mod tests_green;
+
+pub use environment::{Environment, Withheld};
+pub use gather::{CheckEvent, Scene, gather, look_at_stories, now_ms};
+pub(crate) use record::name_leftover;
+pub use record::{Attempt, Evidence, Stream};
+pub use stories::{Proofs, Rules, Stories, settle};
+
+use crate::engine::Outcome;
+use reports::TestCounts;
+
+/// What one look at a condition gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) outcome: Outcome,
+    /// For the agent and for people: why it did not pass, or what passed.
+    pub(crate) reason: String,
+    /// Of a test run.
+    pub(crate) tests: Option<TestCounts>,
+}
+
+impl Finding {
+    fn new(outcome: Outcome, reason: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            reason: reason.into(),
+            tests: None,
+        }
+    }
+
+    fn pass(reason: impl Into<String>) -> Self {
+        Self::new(Outcome::Pass, reason)
+    }
+
+    fn fail(reason: impl Into<String>) -> Self {
+        Self::new(Outcome::Fail, reason)
+    }
+
+    /// The check itself did not work: says nothing about the work.
+    fn error(reason: impl Into<String>) -> Self {
+        Self::new(Outcome::Error, reason)
+    }
+}

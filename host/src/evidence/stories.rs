@@ -1,0 +1,233 @@
+//! The stories of the checklist: which of them are proven, and which were only said to pass.
+
+use std::collections::BTreeMap;
+
+use super::record::Evidence;
+use crate::engine::{Outcome, Prd, PrdUpdate};
+
+/// For a story, the checks that prove it.
+pub type Proofs = BTreeMap<String, Vec<String>>;
+
+/// What the checks of an iteration say about the stories.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stories {
+    /// The checklist as it is to be judged.
+    pub prd: Prd,
+    /// What has to be changed in the file.
+    pub updates: Vec<PrdUpdate>,
+    /// Stories that somebody marked as passed, and that nothing proves.
+    pub unproven: Vec<String>,
+}
+
+/// Which checks prove which stories.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'r> {
+    /// For some stories, their own checks.
+    pub proofs: &'r Proofs,
+    /// For all others: these together.
+    pub required: &'r [&'r str],
+    /// Whether a story may only pass with proof.
+    pub strict: bool,
+}
+
+/// Compares the checklist with the one that was saved, in the light of the evidence.
+///
+/// A story with checks of its own passes when they do, and no longer when one of them fails. Any other story is
+/// marked by the agent; the mark stands if every required check about the work itself passed in the same iteration.
+pub fn settle(
+    saved: Option<&Prd>,
+    found: &Prd,
+    rules: Rules<'_>,
+    evidence: &[Evidence],
+) -> Stories {
+    let mut stories = Stories {
+        prd: found.clone(),
+        updates: Vec::new(),
+        unproven: Vec::new(),
+    };
+    for item in &mut stories.prd.items {
+        let was = saved
+            .and_then(|saved| saved.items.iter().find(|old| old.id == item.id))
+            .is_some_and(|old| old.passes);
+        let tied = rules.proofs.get(&item.id);
+        let proof = proof(tied, rules.required, evidence);
+        let passes = match (tied, item.passes) {
+            (Some(_), claimed) => proof.is_proven() || claimed && was && !proof.is_refuted(),
+            (None, claimed) => claimed && (was || proof.is_proven() || !rules.strict),
+        };
+        if item.passes && !passes && !was && rules.strict {
+            stories.unproven.push(item.id.clone());
+        }
+        if passes != item.passes || passes && !was {
+            stories.updates.push(PrdUpdate {
+                id: item.id.clone(),
+                passes,
+                evidence: Some(proof.words()),
+            });
+        }
+        item.passes = passes;
+    }
+    stories.prd.passed = count(&stories.prd);
+    stories
+}
+
+fn count(prd: &Prd) -> u32 {
+    let passed = prd.items.iter().filter(|item| item.passes).count();
+    u32::try_from(passed).unwrap_or(u32::MAX)
+}
+
+/// What the evidence says about one story.
+enum Proof {
+    /// These checks passed.
+    Proven(String),
+    /// This check did not pass.
+    Refuted(String),
+    /// There is no check that could prove it.
+    Absent,
+}
+
+impl Proof {
+    fn is_proven(&self) -> bool {
+        matches!(self, Self::Proven(_))
+    }
+
+    fn is_refuted(&self) -> bool {
+        matches!(self, Self::Refuted(_))
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::Proven(words) | Self::Refuted(words) => words.clone(),
+            Self::Absent => "no check proves it".to_owned(),
+        }
+    }
+}
+
+fn proof(tied: Option<&Vec<String>>, required: &[&str], evidence: &[Evidence]) -> Proof {
+    let checks: Vec<&str> = match tied {
+        Some(checks) => checks.iter().map(String::as_str).collect(),
+        None => required.to_vec(),
+    };
+    let result = |check: &str| evidence.iter().find(|evidence| evidence.check == check);
+    for check in &checks {
+        match result(check) {
+            Some(evidence) if evidence.outcome == Outcome::Pass => {}
+            Some(evidence) => {
+                let iteration = evidence.iteration;
+                return Proof::Refuted(format!("{check} did not pass in iteration {iteration}"));
+            }
+            None => return Proof::Refuted(format!("{check} was not run")),
+        }
+    }
+    match checks.first().and_then(|check| result(check)) {
+        Some(evidence) => Proof::Proven(format!(
+            "{} passed in iteration {}",
+            checks.join(", "),
+            evidence.iteration
+        )),
+        None => Proof::Absent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{PrdItem, PrdShape};
+
+    fn prd(stories: &[(&str, bool)]) -> Prd {
+        let items = stories
+            .iter()
+            .map(|(id, passes)| PrdItem {
+                id: (*id).to_owned(),
+                title: String::new(),
+                passes: *passes,
+            })
+            .collect();
+        let mut prd = Prd {
+            shape: PrdShape::Items,
+            items,
+            passed: 0,
+            total: u32::try_from(stories.len()).unwrap(),
+        };
+        prd.passed = count(&prd);
+        prd
+    }
+
+    fn evidence(check: &str, outcome: Outcome) -> Evidence {
+        Evidence {
+            check: check.to_owned(),
+            kind: "command",
+            iteration: 3,
+            started_at_ms: 0,
+            duration_ms: 0,
+            tree: None,
+            outcome,
+            reason: String::new(),
+            tests: None,
+            attempts: Vec::new(),
+        }
+    }
+
+    fn passes(stories: &Stories) -> Vec<bool> {
+        stories.prd.items.iter().map(|item| item.passes).collect()
+    }
+
+    fn rules<'r>(proofs: &'r Proofs, required: &'r [&'r str]) -> Rules<'r> {
+        Rules {
+            proofs,
+            required,
+            strict: true,
+        }
+    }
+
+    #[test]
+    fn a_mark_that_the_required_checks_prove_stands() {
+        let none = Proofs::new();
+        let (saved, found) = (prd(&[("a", false)]), prd(&[("a", true)]));
+        let gathered = [evidence("tests", Outcome::Pass)];
+        let stories = settle(Some(&saved), &found, rules(&none, &["tests"]), &gathered);
+        assert_eq!((passes(&stories), stories.unproven), (vec![true], vec![]));
+        assert_eq!(
+            stories.updates[0].evidence.as_deref(),
+            Some("tests passed in iteration 3")
+        );
+    }
+
+    #[test]
+    fn a_mark_without_proof_is_taken_back_and_named() {
+        let none = Proofs::new();
+        let (saved, found) = (
+            prd(&[("a", false), ("b", true)]),
+            prd(&[("a", true), ("b", true)]),
+        );
+        for gathered in [vec![evidence("tests", Outcome::Fail)], Vec::new()] {
+            let stories = settle(Some(&saved), &found, rules(&none, &["tests"]), &gathered);
+            assert_eq!(passes(&stories), [false, true]);
+            assert_eq!(stories.unproven, ["a"]);
+            assert!(!stories.updates[0].passes);
+        }
+        let stories = settle(Some(&saved), &found, rules(&none, &[]), &[]);
+        assert_eq!(stories.unproven, ["a"]);
+    }
+
+    #[test]
+    fn a_story_with_checks_of_its_own_follows_them() {
+        let proofs = Proofs::from([("a".to_owned(), vec!["unit".to_owned()])]);
+        let open = prd(&[("a", false)]);
+        let done = prd(&[("a", true)]);
+        let pass = [evidence("unit", Outcome::Pass)];
+        let fail = [evidence("unit", Outcome::Flaky)];
+        let proven = settle(Some(&open), &open, rules(&proofs, &["other"]), &pass);
+        assert_eq!((passes(&proven), proven.updates.len()), (vec![true], 1));
+        let fallen = settle(Some(&done), &done, rules(&proofs, &["other"]), &fail);
+        assert_eq!((passes(&fallen), fallen.unproven.len()), (vec![false], 0));
+    }
+
+    #[test]
+    fn nothing_is_written_where_nothing_changed() {
+        let none = Proofs::new();
+        let both = prd(&[("a", true), ("b", false)]);
+        let stories = settle(Some(&both), &both, rules(&none, &["tests"]), &[]);
+        assert_eq!((stories.updates, stories.prd), (vec![], both));
+    }
+}

@@ -1,0 +1,127 @@
+//! `tests_green`: a test program and the results that it reports. Both must say that everything passed.
+
+use super::Finding;
+use super::gather::Scene;
+use super::program::{self, Run};
+use super::record::Attempt;
+use super::reports::{self, TestCounts, TestFormat};
+use crate::config::CheckProgram;
+use crate::engine::Outcome;
+use crate::process::{Ended, Status};
+
+/// The most that is read of results on standard output.
+const RESULTS: usize = 16 << 20;
+
+/// What counts as green.
+pub(super) struct Expectation<'e> {
+    pub(super) format: Option<TestFormat>,
+    pub(super) report: Option<&'e str>,
+    pub(super) min_tests: u32,
+    pub(super) allow_skipped: bool,
+}
+
+pub(super) fn look(
+    scene: &Scene<'_>,
+    program: &CheckProgram,
+    expected: &Expectation<'_>,
+) -> (Finding, Option<Attempt>) {
+    // A report of an earlier run is no evidence for this one.
+    if let Some(report) = expected.report
+        && let Err(reason) = super::file::remove(scene.workspace, report)
+    {
+        let reason = format!("the old report {report} can't be removed: {reason}");
+        return (Finding::error(reason), None);
+    }
+    let Run { ended, attempt } = match program::run(scene, program, RESULTS) {
+        Ok(run) => run,
+        Err(finding) => return (finding, None),
+    };
+    (judge(scene, program, expected, &ended), Some(attempt))
+}
+
+fn judge(
+    scene: &Scene<'_>,
+    program: &CheckProgram,
+    expected: &Expectation<'_>,
+    ended: &Ended,
+) -> Finding {
+    let failed = program::failed(program, ended);
+    if matches!(ended.status, Status::TimedOut | Status::Canceled) {
+        return failed.unwrap_or_else(|| Finding::error("it did not end"));
+    }
+    let counts = match counts(scene, expected, ended) {
+        Ok(counts) => counts,
+        // Without results how it ended is all there is; without either there is no evidence.
+        Err(problem) => return failed.unwrap_or(problem),
+    };
+    let finding = match verdict(&counts, expected) {
+        Err(reason) => Finding::fail(format!("{reason}{}", program::told(ended))),
+        Ok(reason) => match failed {
+            Some(failed) => Finding {
+                reason: format!("{reason}, but {}", failed.reason),
+                ..failed
+            },
+            None => Finding::pass(reason),
+        },
+    };
+    Finding {
+        tests: Some(counts),
+        ..finding
+    }
+}
+
+fn counts(
+    scene: &Scene<'_>,
+    expected: &Expectation<'_>,
+    ended: &Ended,
+) -> Result<TestCounts, Finding> {
+    let bytes = program::report(scene.workspace, expected.report, ended)?;
+    let Some(format) = expected.format.or_else(|| reports::recognise(&bytes)) else {
+        let reason = format!(
+            "no test results were found in what it printed; set `format`{}",
+            program::told(ended)
+        );
+        return Err(Finding::error(reason));
+    };
+    reports::read(format, &bytes).map_err(|error| {
+        let reason = format!(
+            "the test results can't be used: {error}{}",
+            program::told(ended)
+        );
+        Finding::new(Outcome::Error, reason)
+    })
+}
+
+/// What the counts say, or why they are not green.
+fn verdict(counts: &TestCounts, expected: &Expectation<'_>) -> Result<String, String> {
+    let TestCounts {
+        passed,
+        failed,
+        skipped,
+        failures,
+    } = counts;
+    let total = passed + failed + skipped;
+    if *failed > 0 {
+        let names = match failures.as_slice() {
+            [] => String::new(),
+            names => format!(": {}", names.join(", ")),
+        };
+        return Err(format!("{failed} of {total} failed{names}"));
+    }
+    if total - skipped < u64::from(expected.min_tests) {
+        let least = expected.min_tests;
+        return Err(format!(
+            "{} tests ran, and at least {least} must",
+            total - skipped
+        ));
+    }
+    if *skipped > 0 && !expected.allow_skipped {
+        return Err(format!(
+            "{skipped} of {total} were skipped, and none may be"
+        ));
+    }
+    Ok(match skipped {
+        0 => format!("{passed} passed"),
+        skipped => format!("{passed} passed, {skipped} skipped"),
+    })
+}

@@ -1,0 +1,268 @@
+//! Begins a loop: a new session, the contract pinned, and what things look like before the agent touches them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::agents::Client;
+use super::events::{Baseline, LoopRecord, names};
+use super::watch::{LoopEvent, Phase, Watch};
+use super::{Agent, Control, Loop, RunError};
+use crate::config::{AdapterName, Config, Task, Terms};
+use crate::engine::GateEngine;
+use crate::evidence::now_ms;
+use crate::memory::{Change, Event, FileStore, Patience, SessionKey, Start};
+use crate::worktree::Stamps;
+
+/// How long to wait for another process that writes to the same session: it may be about to end.
+pub(super) const PATIENCE: Patience = Patience::Until(Duration::from_secs(5));
+
+/// What the command line says beside the configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The agent; that of the configuration when empty.
+    pub argv: Vec<String>,
+    /// The task; that of the configuration when absent.
+    pub prompt: Option<String>,
+    /// A file with the task.
+    pub prompt_file: Option<PathBuf>,
+}
+
+/// What a loop needs beside its memory.
+pub(super) struct Setting<'l> {
+    pub(super) gate: &'l GateEngine,
+    pub(super) config: &'l Config,
+    pub(super) control: &'l Control,
+    pub(super) watch: &'l dyn Watch,
+    pub(super) files: Vec<PathBuf>,
+}
+
+impl<'l> Loop<'l> {
+    /// Begins a loop that was routed to the gate.
+    pub fn begin(
+        gate: &'l GateEngine,
+        config: &'l Config,
+        task: &Task,
+        options: &Options,
+        control: &'l Control,
+        watch: &'l dyn Watch,
+    ) -> Result<Self, RunError> {
+        let agent = agent(config, options)?;
+        let key = task.key.clone().unwrap_or_else(new_key);
+        let root = config.workspace.join(&config.memory.root);
+        let contract = task.routing.contract.clone().unwrap_or_default();
+        let record = LoopRecord {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            at_ms: now_ms(),
+            mode: task.routing.mode,
+            profile: task.routing.profile.clone(),
+            enforcement: task.routing.enforcement,
+            task_class: task.task_class.clone(),
+            contract_digest: task.routing.digest.clone().unwrap_or_default(),
+            rules_digest: config.rules_digest(),
+            argv: agent.argv.clone(),
+            prompt_digest: blake3::hash(agent.prompt.as_bytes()).to_hex().to_string(),
+        };
+        let start = Start {
+            contract: contract.clone(),
+            prd: first_prd(config)?,
+            events: Event::new(names::STARTED, &record).into_iter().collect(),
+            ..Start::default()
+        };
+        let store = FileStore::open_or_create(gate, &root, &key, &start, PATIENCE)?;
+        let state = store.state();
+        if state.revision > 1 {
+            return Err(RunError::Exists {
+                key,
+                iteration: state.iteration,
+            });
+        }
+        let session = gate.open(&contract, None)?;
+        let terms = task.terms()?;
+        let setting = Setting {
+            gate,
+            config,
+            control,
+            watch,
+            files: task.files.clone(),
+        };
+        let mut begun = Self::with(
+            setting,
+            store,
+            session,
+            terms,
+            key,
+            agent,
+            Baseline::default(),
+        );
+        begun.announce();
+        begun.look_around()?;
+        Ok(begun)
+    }
+
+    pub(super) fn with(
+        setting: Setting<'l>,
+        store: FileStore<'l>,
+        session: crate::engine::Session,
+        terms: Terms,
+        key: SessionKey,
+        agent: Agent,
+        baseline: Baseline,
+    ) -> Self {
+        Self {
+            gate: setting.gate,
+            config: setting.config,
+            control: setting.control,
+            watch: setting.watch,
+            store,
+            session,
+            terms,
+            key,
+            agent,
+            baseline,
+            stamps: Stamps::default(),
+            gate_files: setting.files,
+            environment: std::env::vars_os().collect(),
+            excluded: vec![setting.config.memory.root.clone()],
+            behind: BTreeSet::new(),
+            feedback: None,
+        }
+    }
+
+    pub(super) fn announce(&self) {
+        let withheld = self.agent_environment(1).withheld;
+        self.watch.see(&LoopEvent::Opened {
+            key: &self.key,
+            memory: self.store.path(),
+            iteration: self.store.state().iteration,
+            at_most: self.terms.loop_max_iters,
+            overridable: self.terms.allow_override,
+            argv: &self.agent.argv,
+            withheld: &withheld,
+        });
+        if !self.store.findings().is_empty() {
+            self.watch.see(&LoopEvent::Found(self.store.findings()));
+        }
+    }
+
+    /// Takes the baseline, which needs the tests to be run once.
+    pub(super) fn look_around(&mut self) -> Result<(), RunError> {
+        self.watch.see(&LoopEvent::Entered {
+            iteration: 0,
+            phase: Phase::Baseline,
+        });
+        self.baseline = self.take_baseline()?;
+        if self.config.counts_tests(&self.terms) {
+            let evidence = self.run_checks(0, None);
+            self.learn_test_counts(&evidence);
+        }
+        let events = Event::new(names::BASELINE, &self.baseline)
+            .into_iter()
+            .collect();
+        self.store.save(&Change {
+            events,
+            ..Change::default()
+        })?;
+        Ok(())
+    }
+}
+
+/// Who does the work, and what it is.
+pub(super) fn agent(config: &Config, options: &Options) -> Result<Agent, RunError> {
+    let argv = match options.argv.as_slice() {
+        [] => config.agent.argv.clone(),
+        argv => argv.to_vec(),
+    };
+    if argv.is_empty() {
+        return Err(RunError::NoAgent);
+    }
+    let client = match config.agent.adapter {
+        None => Client::recognise(&argv),
+        Some(AdapterName::Claude) => Client::Claude,
+        Some(AdapterName::Codex) => Client::Codex,
+        Some(AdapterName::Gemini) => Client::Gemini,
+        Some(AdapterName::Command) => Client::Command,
+    };
+    Ok(Agent {
+        argv,
+        client,
+        prompt: prompt(config, options)?,
+    })
+}
+
+/// The task: the command line's, or else the configuration's. There may be none: the agent may know.
+fn prompt(config: &Config, options: &Options) -> Result<String, RunError> {
+    let file = match (&options.prompt, &options.prompt_file) {
+        (Some(prompt), _) => return Ok(prompt.clone()),
+        (None, Some(file)) => Some(file.clone()),
+        (None, None) => match (&config.agent.prompt, &config.agent.prompt_file) {
+            (Some(prompt), _) => return Ok(prompt.clone()),
+            (None, file) => file.as_ref().map(|file| config.workspace.join(file)),
+        },
+    };
+    file.map_or(Ok(String::new()), read)
+}
+
+fn read(file: PathBuf) -> Result<String, RunError> {
+    fs::read_to_string(&file).map_err(|error| RunError::Unreadable {
+        reason: error.to_string(),
+        file,
+    })
+}
+
+fn first_prd(config: &Config) -> Result<Option<String>, RunError> {
+    let prd = config.memory.prd.as_ref();
+    prd.map(|prd| read(config.workspace.join(prd))).transpose()
+}
+
+/// A key that no other loop has: when it began, and by which process.
+fn new_key() -> SessionKey {
+    let seconds = now_ms() / 1000;
+    SessionKey::Session(format!("{}-{}", timestamp(seconds), std::process::id()))
+}
+
+/// `2026-11-16-150405`, in UTC.
+fn timestamp(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02}-{hour:02}{minute:02}{second:02}")
+}
+
+/// Year, month and day of a day since 1970, in the Gregorian calendar.
+fn civil(days: u64) -> (u64, u64, u64) {
+    // Years are counted from March, so that a leap day is a year's last day.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_written_as_the_calendar_has_it() {
+        for (seconds, text) in [
+            (0, "1970-01-01-000000"),
+            (951_782_399, "2000-02-28-235959"),
+            (951_782_400, "2000-02-29-000000"),
+            (1_709_251_199, "2024-02-29-235959"),
+            (4_102_444_800, "2100-01-01-000000"),
+        ] {
+            assert_eq!(timestamp(seconds), text);
+        }
+    }
+}

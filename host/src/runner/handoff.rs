@@ -1,0 +1,88 @@
+//! `handoff.md`: what a person must know when a loop stops without being complete.
+
+use super::events::word;
+use crate::engine::{StopReason, Verdict};
+use crate::evidence::Evidence;
+
+/// The text of the file.
+pub(super) fn write(key: &str, iteration: u32, verdict: &Verdict, evidence: &[Evidence]) -> String {
+    let reason = verdict
+        .stop_reason
+        .map_or_else(|| word(&verdict.decision), |reason| word(&reason));
+    let detail = verdict
+        .detail
+        .as_ref()
+        .map_or_else(String::new, |detail| format!(" ({detail})"));
+    let mut text =
+        format!("# Handoff\n\nThe loop stopped at iteration {iteration}: {reason}{detail}.\n");
+    text.push_str("\n## What was tried\n\n");
+    let counters = &verdict.counters;
+    text.push_str(&format!(
+        "{iteration} iterations, {} tool calls, {} s, {} USD.\n",
+        counters.tool_calls,
+        counters.elapsed_ms / 1000,
+        counters.cost_usd
+    ));
+    if !verdict.fingerprint.diagnosis.is_empty() {
+        text.push_str(&format!("{}\n", verdict.fingerprint.diagnosis));
+    }
+    text.push_str("\n## What is missing\n\n");
+    if verdict.failures.is_empty() {
+        text.push_str("Nothing that the gate knows of.\n");
+    }
+    for failure in &verdict.failures {
+        let check = failure.check.as_deref().unwrap_or("promise");
+        let said = failure.reason.replace('\n', "\n  ");
+        text.push_str(&format!("- {check}, {}: {said}\n", word(&failure.code)));
+    }
+    for evidence in evidence
+        .iter()
+        .filter(|evidence| !evidence.attempts.is_empty())
+    {
+        let argv = evidence
+            .attempts
+            .last()
+            .map(|attempt| attempt.argv.join(" "));
+        if let Some(argv) = argv.filter(|argv| !argv.is_empty()) {
+            text.push_str(&format!("- {} is run as: {argv}\n", evidence.check));
+        }
+    }
+    text.push_str(&format!("\n## What to do\n\n{}\n", advice(verdict)));
+    text.push_str(&format!(
+        "\n## How to go on\n\n    ralph-gate run --resume --session {}\n\nThe checks are run first: if they pass by then, the \
+         loop completes without the agent.\n",
+        quote(key)
+    ));
+    text
+}
+
+fn advice(verdict: &Verdict) -> &'static str {
+    match verdict.stop_reason {
+        Some(StopReason::MaxIters) => {
+            "See whether the task is too large for its iterations. Raise `loop_max_iters`, or split the task."
+        }
+        Some(StopReason::NoProgress) => {
+            "The agent does the same again and again. Change the task or the hints in progress.txt, or mend what it can't."
+        }
+        Some(StopReason::BudgetExceeded) => {
+            "Raise the budget that was used up, or finish the work by hand."
+        }
+        Some(StopReason::Blocked) => {
+            "The agent can't go on by itself. Remove what blocks it, then resume."
+        }
+        Some(StopReason::Error) => "Look at what the agent reported, and mend it, then resume.",
+        Some(StopReason::ContextCanceled) => {
+            "Nothing, if it was you who stopped it. Resume when you like."
+        }
+        _ => "Look at what is missing, then resume.",
+    }
+}
+
+/// As an argument for a shell.
+fn quote(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

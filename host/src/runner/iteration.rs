@@ -1,0 +1,316 @@
+//! One iteration: the agent's turn, the evidence, the verdict, and all of it remembered.
+
+use std::time::Instant;
+
+use super::events::{Tripped, VerdictRecord, names, word};
+use super::prompt::{self, Material};
+use super::turn::Taken;
+use super::watch::{LoopEvent, Phase};
+use super::work::Work;
+use super::{Ended, Loop, RunError, handoff};
+use crate::config::Check;
+use crate::engine::{
+    Action, Decision, Iteration, Prd, ProgressEntry, StopReason, Tampering, Usage, Verdict,
+};
+use crate::evidence::{Evidence, Rules, Scene, Stories, gather, look_at_stories, now_ms, settle};
+use crate::memory::{Change, Event, FindingCode, Snapshot};
+use crate::process;
+
+/// How much of the progress log the agent gets to see: its end.
+const LEARNED: u64 = 8 * 1024;
+
+/// What was gathered after a turn.
+pub(super) struct Gathered {
+    pub(super) evidence: Vec<Evidence>,
+    pub(super) stories: Option<Stories>,
+    pub(super) tripped: Vec<Tripped>,
+    pub(super) work: Work,
+}
+
+impl Loop<'_> {
+    /// Goes through iterations until the gate says stop.
+    pub fn run(mut self) -> Result<Ended, RunError> {
+        loop {
+            let (index, verdict) = self.iterate()?;
+            if verdict.decision != Decision::Continue {
+                return Ok(self.end(index, verdict));
+            }
+        }
+    }
+
+    pub(super) fn end(self, iteration: u32, verdict: Verdict) -> Ended {
+        let memory = self.store.path().to_owned();
+        self.watch.see(&LoopEvent::Ended {
+            iteration,
+            verdict: &verdict,
+            memory: &memory,
+        });
+        Ended {
+            verdict,
+            iteration,
+            memory,
+        }
+    }
+
+    fn iterate(&mut self) -> Result<(u32, Verdict), RunError> {
+        let begun = Instant::now();
+        let brief = self.session.brief()?;
+        let index = brief.iteration;
+        let prd = self.store.prd().ok().flatten();
+        let learned = self.store.recent_progress(LEARNED)?;
+        let prompt = prompt::write(&Material {
+            task: &self.agent.prompt,
+            brief: &brief,
+            memory: self.store.path(),
+            prd: prd.as_ref(),
+            learned: &learned,
+            feedback: self.feedback.as_deref(),
+        });
+        let taken = if self.control.is_stopped() {
+            None
+        } else {
+            Some(self.take_turn(index, &prompt)?)
+        };
+        let strays = process::sweep(&[]);
+        let mut leftovers = taken
+            .as_ref()
+            .map_or_else(Vec::new, |taken| taken.record.leftovers.clone());
+        leftovers.extend(strays.iter().map(crate::evidence::name_leftover));
+        let gathered = self.gather(index, &leftovers)?;
+        let input = self.input(index, begun, taken.as_ref(), &gathered);
+        let verdict = self.session.evaluate_final(&input)?;
+        self.remember(&input, &verdict, taken.as_ref(), gathered)?;
+        self.watch.see(&LoopEvent::Decided {
+            iteration: index,
+            verdict: &verdict,
+        });
+        Ok((index, verdict))
+    }
+
+    /// Looks at the work, runs the checks, and looks at what else was done.
+    pub(super) fn gather(
+        &mut self,
+        index: u32,
+        leftovers: &[String],
+    ) -> Result<Gathered, RunError> {
+        let work = self.look_at_work()?;
+        let found = self.store.look()?;
+        let mut evidence = Vec::new();
+        let mut stories = None;
+        if !self.control.is_stopped() {
+            self.watch.see(&LoopEvent::Entered {
+                iteration: index,
+                phase: Phase::Checks,
+            });
+            evidence = self.run_checks(index, work.tree.as_deref());
+            stories = self.settle_stories(index, work.tree.as_deref(), &mut evidence);
+        }
+        let unproven = stories
+            .as_ref()
+            .map_or(&[] as &[String], |stories| &stories.unproven);
+        let tripped = self.tripwires(index, &evidence, unproven, &found, leftovers)?;
+        for tripped in &tripped {
+            self.watch.see(&LoopEvent::Tripped(tripped));
+        }
+        Ok(Gathered {
+            evidence,
+            stories,
+            tripped,
+            work,
+        })
+    }
+
+    pub(super) fn run_checks(&self, iteration: u32, tree: Option<&str>) -> Vec<Evidence> {
+        let watch = self.watch;
+        let scene = self.scene(iteration, tree);
+        let evidence = gather(&scene, self.config, &self.terms, &|event| {
+            watch.see(&LoopEvent::Check(event));
+        });
+        // What a check left behind belongs to no iteration.
+        process::sweep(&[]);
+        evidence
+    }
+
+    fn scene<'s>(&'s self, iteration: u32, tree: Option<&'s str>) -> Scene<'s> {
+        Scene {
+            workspace: &self.config.workspace,
+            excluded: &self.excluded,
+            environment: &self.environment,
+            iteration,
+            tree,
+            first_commit: self.baseline.first_commit.as_deref(),
+            stop: self.control.stop(),
+        }
+    }
+
+    /// Which stories are proven, and what the checks of the checklist say then.
+    fn settle_stories(
+        &self,
+        iteration: u32,
+        tree: Option<&str>,
+        evidence: &mut Vec<Evidence>,
+    ) -> Option<Stories> {
+        let found = self.store.prd();
+        let problem = found.as_ref().err().map(ToString::to_string);
+        let stories = found
+            .ok()
+            .flatten()
+            .map(|found| self.judge_stories(&found, evidence));
+        let prd = match &problem {
+            Some(problem) => Err(problem.as_str()),
+            None => Ok(stories.as_ref().map(|stories| &stories.prd)),
+        };
+        let scene = self.scene(iteration, tree);
+        for judged in look_at_stories(&scene, self.config, &self.terms, prd) {
+            self.watch
+                .see(&LoopEvent::Check(crate::evidence::CheckEvent::Ended(
+                    &judged,
+                )));
+            evidence.push(judged);
+        }
+        stories
+    }
+
+    fn judge_stories(&self, found: &Prd, evidence: &[Evidence]) -> Stories {
+        let saved = self.store.state().prd;
+        let saved = saved.and_then(|text| self.gate.read_prd(&text).ok());
+        let mut proofs = crate::evidence::Proofs::new();
+        let mut required = Vec::new();
+        for named in &self.terms.completion_checks {
+            match self.config.checks.get(&named.id) {
+                Some(Check::PrdAllPass { proofs: own }) => proofs.extend(own.clone()),
+                Some(_) if named.required => required.push(named.id.as_str()),
+                _ => {}
+            }
+        }
+        let rules = Rules {
+            proofs: &proofs,
+            required: &required,
+            strict: self.config.tripwires.prd_passes,
+        };
+        settle(saved.as_ref(), found, rules, evidence)
+    }
+
+    /// What the gate is told.
+    pub(super) fn input(
+        &self,
+        index: u32,
+        begun: Instant,
+        taken: Option<&Taken>,
+        gathered: &Gathered,
+    ) -> Iteration {
+        let order = self.control.order();
+        let named = |id: &str| {
+            self.terms
+                .completion_checks
+                .iter()
+                .any(|check| check.id == id)
+        };
+        let evidence = gathered
+            .evidence
+            .iter()
+            .filter(|evidence| named(&evidence.check));
+        Iteration {
+            index,
+            action: taken.map_or(Action::Continue, |taken| taken.action),
+            canceled: order.canceled,
+            output: taken.map_or_else(String::new, |taken| taken.output.clone()),
+            checks: evidence.map(Evidence::result).collect(),
+            artifacts: gathered.work.artifacts.clone(),
+            tool_outputs: Vec::new(),
+            tampered: gathered.tripped.iter().map(tampering).collect(),
+            usage: Usage {
+                elapsed_ms: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX),
+                ..taken.map_or_else(Usage::default, |taken| taken.usage.clone())
+            },
+            r#override: order.note,
+        }
+    }
+
+    /// Makes an iteration durable: nobody hears of a verdict that could be lost.
+    pub(super) fn remember(
+        &mut self,
+        input: &Iteration,
+        verdict: &Verdict,
+        taken: Option<&Taken>,
+        gathered: Gathered,
+    ) -> Result<(), RunError> {
+        // What the host itself wrote always has a JSON form.
+        let mut events: Vec<Event> = Vec::new();
+        if self.learn_test_counts(&gathered.evidence) {
+            events.extend(Event::new(names::BASELINE, &self.baseline));
+        }
+        if let Some(taken) = taken {
+            events.extend(Event::new(names::AGENT, &taken.record));
+        }
+        let evidence = gathered.evidence.iter();
+        events.extend(evidence.flat_map(|evidence| Event::new(names::EVIDENCE, evidence)));
+        let tripped = gathered.tripped.iter();
+        events.extend(tripped.flat_map(|tripped| Event::new(names::TRIPWIRE, tripped)));
+        let record = VerdictRecord {
+            at_ms: now_ms(),
+            iteration: input,
+            verdict,
+        };
+        events.extend(Event::new(names::VERDICT, &record));
+        let is_over = verdict.decision != Decision::Continue;
+        let is_unfinished = is_over && verdict.stop_reason != Some(StopReason::Completed);
+        let change = Change {
+            snapshot: verdict.snapshot.clone().map(|text| Snapshot {
+                iteration: input.index,
+                text,
+            }),
+            progress: Some(entry(input.index, verdict)),
+            prd: gathered
+                .stories
+                .map_or_else(Vec::new, |stories| stories.updates),
+            events,
+            handoff: is_unfinished.then(|| {
+                let key = self.key.text();
+                handoff::write(key, input.index, verdict, &gathered.evidence)
+            }),
+            ..Change::default()
+        };
+        let saved = self.store.save(&change)?;
+        let behind = saved
+            .findings
+            .iter()
+            .filter(|finding| finding.code == FindingCode::FileBehind);
+        self.behind = behind.map(|finding| finding.file.clone()).collect();
+        if !saved.findings.is_empty() {
+            self.watch.see(&LoopEvent::Found(&saved.findings));
+        }
+        self.feedback = Some(verdict.feedback.clone()).filter(|feedback| !feedback.is_empty());
+        self.commit(input.index, verdict);
+        Ok(())
+    }
+}
+
+fn tampering(tripped: &Tripped) -> Tampering {
+    Tampering {
+        what: tripped.tripwire.clone(),
+        reason: tripped.reason.clone(),
+    }
+}
+
+/// What the progress log says about an iteration.
+fn entry(iteration: u32, verdict: &Verdict) -> ProgressEntry {
+    let title = match verdict.stop_reason {
+        Some(reason) => format!("stopped: {}", word(&reason)),
+        None => word(&verdict.decision),
+    };
+    let mut body = String::new();
+    for failure in verdict.failures.iter().take(10) {
+        let check = failure.check.as_deref().unwrap_or("the promise");
+        let reason = failure.reason.lines().next().unwrap_or_default();
+        body.push_str(&format!("- {check}: {} ({reason})\n", word(&failure.code)));
+    }
+    if body.is_empty() {
+        body.push_str("every check that was asked for passed\n");
+    }
+    ProgressEntry {
+        iteration,
+        title,
+        body,
+    }
+}

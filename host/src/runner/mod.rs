@@ -1,0 +1,86 @@
+//! The loop: run the agent, gather evidence, ask the gate, remember, go on or stop.
+//!
+//! [`Loop::begin`] or [`Loop::resume`] opens a session, [`Loop::run`] goes through iterations until the gate says stop.
+//! Each iteration is on the disk before anybody hears of it. Every iteration is a fresh process of the agent, with the
+//! task, what is remembered, and what the gate said about the last one.
+
+pub mod agents;
+mod begin;
+mod commit;
+mod control;
+mod error;
+mod events;
+mod handoff;
+mod iteration;
+mod operator;
+mod prompt;
+mod resume;
+mod standard;
+mod tripwire;
+mod turn;
+mod watch;
+mod work;
+
+pub use begin::Options;
+pub use control::{Ask, Control, Live, Reply, ask};
+pub use error::RunError;
+pub use events::{AgentRecord, LoopRecord, ResumeRecord, VerdictRecord};
+pub use operator::{is_inside_a_loop, override_stopped};
+pub use resume::{Resumed, newest};
+pub use standard::{Once, become_agent, run_once};
+pub use watch::{LoopEvent, Phase, Watch};
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::config::{Config, Terms};
+use crate::engine::{GateEngine, Session, Verdict};
+use crate::memory::{FileStore, SessionKey};
+use crate::worktree::Stamps;
+use agents::Client;
+use events::Baseline;
+
+/// A loop that is open: its memory is locked, its contract is pinned.
+pub struct Loop<'l> {
+    gate: &'l GateEngine,
+    config: &'l Config,
+    control: &'l Control,
+    watch: &'l dyn Watch,
+    store: FileStore<'l>,
+    session: Session,
+    terms: Terms,
+    key: SessionKey,
+    agent: Agent,
+    baseline: Baseline,
+    stamps: Stamps,
+    /// The host's own variables.
+    environment: Vec<(OsString, OsString)>,
+    /// The files that say what is to be proven.
+    gate_files: Vec<PathBuf>,
+    /// Folders of the workspace that are not part of the work.
+    excluded: Vec<String>,
+    /// Files of the memory that could not be brought up to date.
+    behind: BTreeSet<String>,
+    /// What the gate said last, for the agent.
+    feedback: Option<String>,
+}
+
+/// Who does the work, and what it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Agent {
+    argv: Vec<String>,
+    client: Client,
+    prompt: String,
+}
+
+/// How a loop ended.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// The last verdict.
+    pub verdict: Verdict,
+    /// The last iteration.
+    pub iteration: u32,
+    /// Where its memory is.
+    pub memory: PathBuf,
+}

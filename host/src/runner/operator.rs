@@ -1,0 +1,69 @@
+//! An operator completes a loop by hand that is not running.
+
+use std::path::Path;
+
+use super::begin::PATIENCE;
+use super::events::{VerdictRecord, names};
+use super::{RunError, resume};
+use crate::engine::{
+    Action, GateEngine, Iteration, OperatorNote, ProgressEntry, Resumption, StopReason, Verdict,
+};
+use crate::evidence::now_ms;
+use crate::memory::{Change, Event, FileStore, SessionKey, Snapshot};
+
+/// Completes a loop in an operator's name. Gives the iteration and the verdict that did it.
+pub fn override_stopped(
+    gate: &GateEngine,
+    root: &Path,
+    key: &SessionKey,
+    note: &OperatorNote,
+) -> Result<(u32, Verdict), RunError> {
+    let mut store = FileStore::open(gate, root, key, PATIENCE)?;
+    let state = store.state();
+    let resumption = Resumption {
+        operator: note.operator.clone(),
+        reason: note.reason.clone(),
+        accept_contract: false,
+    };
+    let snapshot = resume::reopen(gate, &state, &state.contract, &resumption)?;
+    let index = state.iteration + 1;
+    let input = Iteration {
+        index,
+        action: Action::Continue,
+        r#override: Some(note.clone()),
+        ..Iteration::default()
+    };
+    let verdict = gate.evaluate_final(&state.contract, snapshot.as_deref(), &input)?;
+    if verdict.stop_reason != Some(StopReason::Completed) {
+        return Err(RunError::NoOverride);
+    }
+    let record = VerdictRecord {
+        at_ms: now_ms(),
+        iteration: &input,
+        verdict: &verdict,
+    };
+    store.save(&Change {
+        snapshot: verdict.snapshot.clone().map(|text| Snapshot {
+            iteration: index,
+            text,
+        }),
+        progress: Some(ProgressEntry {
+            iteration: index,
+            title: "completed by an operator".to_owned(),
+            body: format!("{}: {}", note.operator, note.reason),
+        }),
+        events: Event::new(names::VERDICT, &record).into_iter().collect(),
+        ..Change::default()
+    })?;
+    Ok((index, verdict))
+}
+
+/// Whether this process was started by a loop, directly or not: then it is no operator.
+pub fn is_inside_a_loop() -> bool {
+    const MARKS: [&[u8]; 2] = [b"RALPH_GATE_MEMORY=", b"RALPH_GATE_INNER="];
+    crate::process::ancestors().iter().any(|process| {
+        let environment = crate::process::environment_of(*process).unwrap_or_default();
+        let mut variables = environment.split(|byte| *byte == 0);
+        variables.any(|variable| MARKS.iter().any(|mark| variable.starts_with(mark)))
+    })
+}

@@ -1,0 +1,102 @@
+//! Standard mode: the agent runs once, its own completion counts, nothing is intercepted and nothing is written.
+
+use std::io::{self, Write as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use super::begin::{Options, agent};
+use super::{Agent, RunError};
+use crate::config::Config;
+use crate::engine::{Action, GateEngine, Iteration, Verdict};
+
+/// How an agent's one run ended.
+#[derive(Debug, Clone)]
+pub struct Once {
+    /// The agent's exit code, as a shell gives it.
+    pub exit: i32,
+    /// What it printed.
+    pub output: String,
+    /// The gate's verdict, which is that it has none.
+    pub verdict: Verdict,
+}
+
+/// Runs the agent as if it had been called by itself. Without a task of ours this process becomes the agent, which
+/// keeps the terminal and every signal; with one it stays behind to hand it over. Gives the agent's exit code.
+pub fn become_agent(config: &Config, options: &Options) -> Result<i32, RunError> {
+    let agent = agent(config, options)?;
+    let mut command = command(config, &agent);
+    if agent.prompt.is_empty() {
+        return Err(not_started(&agent, command.exec()));
+    }
+    let child = command.stdin(Stdio::piped()).spawn();
+    let mut child = child.map_err(|error| not_started(&agent, error))?;
+    feed(&mut child, &agent.prompt);
+    let status = child.wait().map_err(|error| not_started(&agent, error))?;
+    Ok(exit_code(status))
+}
+
+/// Runs the agent, for somebody who wants to hear of it in another way than by its own output.
+pub fn run_once(gate: &GateEngine, config: &Config, options: &Options) -> Result<Once, RunError> {
+    let agent = agent(config, options)?;
+    let mut command = command(config, &agent);
+    let child = command
+        .stdin(if agent.prompt.is_empty() {
+            Stdio::null()
+        } else {
+            Stdio::piped()
+        })
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut child = child.map_err(|error| not_started(&agent, error))?;
+    feed(&mut child, &agent.prompt);
+    let output = child.wait_with_output();
+    let output = output.map_err(|error| not_started(&agent, error))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let iteration = Iteration {
+        index: 1,
+        action: Action::Final,
+        output: text.clone(),
+        ..Iteration::default()
+    };
+    Ok(Once {
+        exit: exit_code(output.status),
+        verdict: gate.evaluate_final(r#"{"mode":"standard"}"#, None, &iteration)?,
+        output: text,
+    })
+}
+
+fn command(config: &Config, agent: &Agent) -> Command {
+    let (program, arguments) = agent
+        .argv
+        .split_first()
+        .map_or(("", &[] as &[String]), |(first, rest)| (first, rest));
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .envs(&config.agent.env)
+        .current_dir(&config.workspace);
+    command
+}
+
+/// Hands the task over, in a thread of its own: an agent need not read it.
+fn feed(child: &mut Child, prompt: &str) {
+    if let Some(mut input) = child.stdin.take() {
+        let prompt = prompt.to_owned();
+        std::thread::spawn(move || {
+            let _ = input.write_all(prompt.as_bytes());
+        });
+    }
+}
+
+/// As a shell gives it.
+fn exit_code(status: ExitStatus) -> i32 {
+    let signal = status.signal().map(|signal| 128 + signal);
+    status.code().or(signal).unwrap_or(1)
+}
+
+fn not_started(agent: &Agent, error: io::Error) -> RunError {
+    RunError::AgentNotStarted {
+        program: agent.argv.first().cloned().unwrap_or_default(),
+        error,
+    }
+}

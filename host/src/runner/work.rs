@@ -1,0 +1,116 @@
+//! What the work looks like after an iteration: artifacts for the gate's fingerprint, and a digest of the tree.
+
+use super::{Loop, RunError};
+use crate::engine::{Artifact, ArtifactKind, Iteration};
+use crate::worktree::{self, ChangedFile, ContentLimits, MatchingFile, Repository, Settings};
+
+/// More artifacts than this are folded into one.
+const ARTIFACTS: usize = 16;
+
+/// The work, as the gate gets to see it.
+pub(super) struct Work {
+    /// Digests of what the gate made of each file: small, whatever the work.
+    pub(super) artifacts: Vec<Artifact>,
+    /// Of the whole working tree, where there is a repository.
+    pub(super) tree: Option<String>,
+}
+
+impl Loop<'_> {
+    /// Looks at the work. Layout, comments of data files, times and the like don't count: the gate sees to that.
+    pub(super) fn look_at_work(&self) -> Result<Work, RunError> {
+        let repository = self.repository()?;
+        let tree = match &repository {
+            Some(repository) => Some(repository.digest()?.to_string()),
+            None => None,
+        };
+        let limits = ContentLimits::default();
+        let artifacts = match (&repository, self.config.progress.artifacts.as_slice()) {
+            (Some(repository), []) => {
+                let since = self.baseline.first_commit.as_deref();
+                let files = repository.changed_files(since, &limits)?;
+                files.into_iter().map(changed).collect()
+            }
+            (None, []) => Vec::new(),
+            (_, patterns) => {
+                let workspace = &self.config.workspace;
+                let files = worktree::matching_files(workspace, patterns, &self.excluded, &limits)?;
+                files.into_iter().map(matching).collect()
+            }
+        };
+        Ok(Work {
+            artifacts: self.fold(artifacts, repository.is_some())?,
+            tree,
+        })
+    }
+
+    /// The repository that the workspace is in.
+    pub(super) fn repository(&self) -> Result<Option<Repository>, RunError> {
+        let settings = Settings {
+            excluded: self.excluded.clone(),
+            ..Settings::default()
+        };
+        Ok(Repository::discover(&self.config.workspace, &settings)?)
+    }
+
+    /// What is remembered of an iteration is small: the gate's digest stands for each content.
+    fn fold(
+        &self,
+        artifacts: Vec<Artifact>,
+        is_repository: bool,
+    ) -> Result<Vec<Artifact>, RunError> {
+        if artifacts.is_empty() {
+            // Nothing has changed since the loop began, and that is something to compare.
+            let nothing = digest("work".to_owned(), "unchanged".to_owned());
+            return Ok(if is_repository {
+                vec![nothing]
+            } else {
+                Vec::new()
+            });
+        }
+        let fingerprint = self.gate.take_fingerprint(&Iteration {
+            index: 1,
+            artifacts,
+            ..Iteration::default()
+        })?;
+        let state = fingerprint.state.unwrap_or_default();
+        if fingerprint.parts.len() > ARTIFACTS {
+            return Ok(vec![digest("work".to_owned(), state)]);
+        }
+        let parts = fingerprint.parts.into_iter();
+        Ok(parts.map(|part| digest(part.name, part.digest)).collect())
+    }
+}
+
+fn digest(name: String, content: String) -> Artifact {
+    Artifact {
+        name,
+        kind: ArtifactKind::Digest,
+        content,
+    }
+}
+
+fn changed(file: ChangedFile) -> Artifact {
+    artifact(file.path, file.content, file.digest.to_string())
+}
+
+fn matching(file: MatchingFile) -> Artifact {
+    artifact(file.path, file.content, file.digest.to_string())
+}
+
+/// A text by its kind; what is none by its digest.
+fn artifact(path: String, content: Option<Vec<u8>>, otherwise: String) -> Artifact {
+    let Some(content) = content.and_then(|bytes| String::from_utf8(bytes).ok()) else {
+        return digest(path, otherwise);
+    };
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension);
+    let kind = match extension {
+        Some("yaml" | "yml") => ArtifactKind::Yaml,
+        Some("json") => ArtifactKind::Json,
+        _ => ArtifactKind::Text,
+    };
+    Artifact {
+        name: path,
+        kind,
+        content,
+    }
+}

@@ -1,0 +1,135 @@
+//! The files of a workspace that match some patterns, with their content.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use super::digest::Digest;
+use super::error::WorktreeError;
+use super::limits::ContentLimits;
+use super::name::{self, shown};
+use super::plain::{self, Root, absent};
+use super::protected::{Finder, look};
+use super::walk::{Item, Kind};
+
+/// A file that matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatchingFile {
+    /// Relative to the workspace, as [`shown`](super::shown).
+    pub path: String,
+    /// The bytes in the file. None beyond the limits.
+    pub content: Option<Vec<u8>>,
+    /// Of the content.
+    pub digest: Digest,
+}
+
+/// The plain files that match the patterns, in the order of their paths. Patterns are those of
+/// [`Baseline::take`](super::Baseline::take).
+pub fn matching_files(
+    workspace: &Path,
+    patterns: &[String],
+    excluded: &[String],
+    limits: &ContentLimits,
+) -> Result<Vec<MatchingFile>, WorktreeError> {
+    let mut matching = Matching {
+        files: Vec::new(),
+        limits: *limits,
+    };
+    look(workspace, patterns, excluded, &mut matching)?;
+    matching
+        .files
+        .sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(matching.files)
+}
+
+struct Matching {
+    files: Vec<MatchingFile>,
+    /// What is left of them.
+    limits: ContentLimits,
+}
+
+impl Matching {
+    /// Reads a file, or only digests one that is beyond the limits. None if it is no plain file by now.
+    fn read(&mut self, item: &Item<'_>) -> io::Result<Option<MatchingFile>> {
+        let Some((file, stat)) = absent(plain::open_plain(item.folder, item.name))?.flatten()
+        else {
+            return Ok(None);
+        };
+        let path = shown(item.path);
+        let size = plain::size(&stat);
+        let fits = self.limits.files > 0
+            && size <= self.limits.file_bytes
+            && size <= self.limits.total_bytes;
+        if !fits {
+            let digest = Digest::so_far(&plain::hash(&file, size)?);
+            return Ok(Some(MatchingFile {
+                path,
+                content: None,
+                digest,
+            }));
+        }
+        let mut content = Vec::new();
+        file.take(size).read_to_end(&mut content)?;
+        self.limits.files -= 1;
+        self.limits.total_bytes -= size;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&content);
+        Ok(Some(MatchingFile {
+            path,
+            digest: Digest::so_far(&hasher),
+            content: Some(content),
+        }))
+    }
+}
+
+impl Finder for Matching {
+    fn found(&mut self, item: &Item<'_>, _: &[usize], root: &Root) -> Result<(), WorktreeError> {
+        if item.kind != Kind::File {
+            return Ok(());
+        }
+        let failed =
+            |error: io::Error| WorktreeError::io(&root.path.join(name::path(item.path)), error);
+        let file = self.read(item).map_err(failed)?;
+        self.files.extend(file);
+        Ok(())
+    }
+
+    fn closed(&mut self, _: &Item<'_>, _: &Root) -> Result<(), WorktreeError> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn only_plain_files_that_match_are_read_and_large_ones_only_digested() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("src/.ralph")).unwrap();
+        fs::write(root.join("src/b.yaml"), "b: 1").unwrap();
+        fs::write(root.join("src/a.yaml"), "a: 1").unwrap();
+        fs::write(root.join("src/c.txt"), "c").unwrap();
+        fs::write(root.join("large.yaml"), "x".repeat(100)).unwrap();
+        std::os::unix::fs::symlink("a.yaml", root.join("src/link.yaml")).unwrap();
+        let limits = ContentLimits {
+            file_bytes: 50,
+            ..ContentLimits::default()
+        };
+        let files = matching_files(root, &["*.yaml".into()], &[], &limits).unwrap();
+        let found: Vec<(&str, Option<&[u8]>)> = files
+            .iter()
+            .map(|file| (file.path.as_str(), file.content.as_deref()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("large.yaml", None),
+                ("src/a.yaml", Some(b"a: 1".as_slice())),
+                ("src/b.yaml", Some(b"b: 1".as_slice())),
+            ]
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! Files that may not change while a loop runs.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::time::{Duration, SystemTime};
+
+use super::super::{Baseline, Stamps, WorktreeError};
+use super::Work;
+
+fn protected() -> Work {
+    let work = Work::plain();
+    work.write("tests/a.rs", "a")
+        .write("tests/deep/b.rs", "b")
+        .write("Cargo.lock", "lock");
+    work.write("src/main.rs", "main")
+        .link("tests/a.rs", "tests/link");
+    work
+}
+
+#[test]
+fn nothing_differs_if_nothing_changed() {
+    let work = protected();
+    let taken = work.baseline(&["tests/**", "*.lock", "missing/**", "!nothing"]);
+    assert_eq!(taken.baseline.len(), 4);
+    assert_eq!(taken.unmatched, ["missing/**"]);
+    work.write("src/main.rs", "changed")
+        .write(".ralph/Cargo.lock", "x");
+    fs::create_dir(work.at("tests/empty")).unwrap();
+    assert!(work.differences(&taken.baseline).is_empty());
+}
+
+#[test]
+fn every_difference_is_found_and_named() {
+    let work = protected();
+    work.write("tests/mode", "x")
+        .write("tests/typed", "x")
+        .write("tests/folder", "x");
+    let baseline = work.baseline(&["tests/**", "*.lock"]).baseline;
+    work.write("tests/a.rs", "z")
+        .remove("tests/deep/b.rs")
+        .write("new/yarn.lock", "x");
+    fs::set_permissions(work.at("tests/mode"), fs::Permissions::from_mode(0o755)).unwrap();
+    work.remove("tests/typed")
+        .pipe("tests/typed")
+        .pipe("tests/pipe");
+    work.remove("tests/link").link("elsewhere", "tests/link");
+    work.remove("tests/folder").write("tests/folder/in", "x");
+    assert_eq!(
+        work.differences(&baseline),
+        [
+            "new/yarn.lock Added",
+            "tests/a.rs Changed",
+            "tests/deep/b.rs Removed",
+            "tests/folder Retyped",
+            "tests/folder/in Added",
+            "tests/link Changed",
+            "tests/mode Changed",
+            "tests/pipe Added",
+            "tests/typed Retyped",
+        ]
+    );
+}
+
+#[test]
+fn a_folder_replaced_by_a_link_to_its_copy_is_a_change() {
+    let work = Work::plain();
+    work.write("a/tests/x", "x").write("copy/tests/x", "x");
+    let baseline = work.baseline(&["a/tests/**"]).baseline;
+    fs::rename(work.at("a/tests"), work.at("moved")).unwrap();
+    work.link("../copy/tests", "a/tests");
+    assert_eq!(
+        work.differences(&baseline),
+        ["a/tests Added", "a/tests/x Removed"]
+    );
+    work.remove("a/tests");
+    fs::remove_dir(work.at("a")).unwrap();
+    work.link("copy", "a");
+    assert_eq!(work.differences(&baseline), ["a/tests/x Removed"]);
+}
+
+#[test]
+fn a_loop_of_links_and_strange_names_are_no_trouble() {
+    let work = protected();
+    work.link(".", "tests/loop")
+        .link("self", "tests/self")
+        .write(b"tests/\xff\n", "x");
+    let baseline = work.baseline(&["tests"]).baseline;
+    assert!(work.differences(&baseline).is_empty());
+    work.write(b"tests/\xff\n", "y").write(b"tests/\xfe", "y");
+    assert_eq!(
+        work.differences(&baseline),
+        [r"tests/\xfe Added", r"tests/\xff\x0a Changed"]
+    );
+}
+
+#[test]
+fn a_pipe_is_noted_and_never_opened() {
+    let work = protected();
+    work.pipe("tests/pipe");
+    let baseline = work.baseline(&["tests"]).baseline;
+    assert!(work.differences(&baseline).is_empty());
+}
+
+#[test]
+fn a_baseline_survives_being_saved_and_a_copy_of_the_workspace() {
+    let work = protected();
+    let baseline = work.baseline(&["tests/**", "!tests/deep"]).baseline;
+    let text = serde_json::to_string(&baseline).unwrap();
+    let loaded: Baseline = serde_json::from_str(&text).unwrap();
+    assert_eq!(loaded, baseline);
+    let copy = protected();
+    assert!(copy.differences(&loaded).is_empty());
+    copy.write("tests/deep/b.rs", "spared")
+        .write("tests/a.rs", "b");
+    assert_eq!(copy.differences(&loaded), ["tests/a.rs Changed"]);
+}
+
+#[test]
+fn a_file_that_was_blown_up_is_not_read() {
+    let work = protected();
+    let baseline = work.baseline(&["tests"]).baseline;
+    let file = fs::File::options()
+        .write(true)
+        .open(work.at("tests/a.rs"))
+        .unwrap();
+    file.set_len(1 << 42).unwrap();
+    let added = fs::File::create(work.at("tests/new")).unwrap();
+    added.set_len(1 << 42).unwrap();
+    assert_eq!(
+        work.differences(&baseline),
+        ["tests/a.rs Changed", "tests/new Added"]
+    );
+}
+
+#[test]
+fn a_change_under_the_same_size_and_time_is_found_by_stamps_too() {
+    let work = protected();
+    let mut taken = work.baseline(&["tests"]);
+    let path = work.at("tests/a.rs");
+    let before = path.metadata().unwrap();
+    // The same inode, size and time of modification.
+    fs::write(&path, "z").unwrap();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(before.modified().unwrap()).unwrap();
+    let after = path.metadata().unwrap();
+    assert_eq!(
+        (after.ino(), after.len(), after.mtime_nsec()),
+        (before.ino(), before.len(), before.mtime_nsec())
+    );
+    let differences = taken
+        .baseline
+        .compare(&work.path, &mut taken.stamps)
+        .unwrap();
+    assert_eq!(differences.len(), 1);
+}
+
+#[test]
+fn stamps_are_not_kept_for_a_file_that_has_just_changed() {
+    let work = protected();
+    let taken = work.baseline(&["tests/a.rs"]);
+    assert!(taken.stamps.is_empty());
+    // The time of modification is the agent's to set, and proves nothing.
+    let file = fs::File::options()
+        .write(true)
+        .open(work.at("tests/a.rs"))
+        .unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_hours(1))
+        .unwrap();
+    assert!(work.baseline(&["tests/a.rs"]).stamps.is_empty());
+}
+
+#[test]
+fn a_pattern_that_can_not_be_used_is_an_error() {
+    let work = protected();
+    let error = Baseline::take(&work.path, &["a[".to_owned()], &[]).unwrap_err();
+    assert!(
+        matches!(&error, WorktreeError::Pattern { pattern, .. } if pattern == "a["),
+        "{error}"
+    );
+}
+
+#[test]
+fn folders_too_deep_are_an_error() {
+    let work = protected();
+    let baseline = work.baseline(&["tests"]).baseline;
+    fs::create_dir_all(work.at(format!("tests/{}", "d/".repeat(300)))).unwrap();
+    let error = baseline
+        .compare(&work.path, &mut Stamps::default())
+        .unwrap_err();
+    assert!(matches!(error, WorktreeError::TooDeep { .. }), "{error}");
+}
+
+#[test]
+fn the_folder_of_git_is_passed_over_and_a_file_of_that_name_is_not() {
+    let work = protected();
+    let baseline = work.baseline(&["tests"]).baseline;
+    work.write("tests/.git/x", "x")
+        .write("tests/deep/.git", "x");
+    assert_eq!(work.differences(&baseline), ["tests/deep/.git Added"]);
+}
