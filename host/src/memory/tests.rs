@@ -601,7 +601,10 @@ fn whoever_writes_is_known_to_those_who_ask() {
     let found = holder(&session.root(), &session.key).unwrap().unwrap();
     assert_eq!(found.process, Some(std::process::id()));
     drop(store);
-    assert_eq!(holder(&session.root(), &session.key).unwrap(), None);
+    // It can live on for a moment in a process that another thread is about to start.
+    while holder(&session.root(), &session.key).unwrap().is_some() {
+        std::thread::yield_now();
+    }
 }
 
 #[test]
