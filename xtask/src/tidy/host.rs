@@ -77,6 +77,27 @@ pub(super) fn wasmtime(root: &Path) -> Vec<Violation> {
     violations
 }
 
+/// What the host may use of the gate's own crate: its reader of settings. Rules are asked of the component.
+const READER: &[&str] = &["tree", "Word", "error"];
+
+/// The host asks the component for every rule, and not the crate that it links for its reader.
+pub(super) fn asks_the_component(root: &Path) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (path, text) in files_with(root, HOST, &["ralph_gate_component"]) {
+        for used in paths(&lex(&text), "ralph_gate_component") {
+            let part = used.segments.get(1).map_or("", String::as_str);
+            if !READER.contains(&part) {
+                let message = format!(
+                    "of the gate's crate only {} are for the host; ask the component",
+                    READER.join(", ")
+                );
+                violations.push(Violation::new(&path, used.line, message));
+            }
+        }
+    }
+    violations
+}
+
 /// Only the memory writes files.
 pub(super) fn writes(root: &Path) -> Vec<Violation> {
     let mut violations = Vec::new();

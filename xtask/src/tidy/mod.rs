@@ -89,6 +89,7 @@ const OF_THE_TREE: &[Check] = &[
         host::wasmtime,
     ),
     check_of("3: only the memory writes files", host::writes),
+    check_of("5: the host asks the component", host::asks_the_component),
     check_of(
         "4: the harness and the command line contain no rule",
         rules::host,

@@ -267,6 +267,23 @@ fn wasmtime_outside_the_engine_is_reported() {
 }
 
 #[test]
+fn a_rule_that_the_host_takes_from_the_crate_is_reported() {
+    let broken = "host/src/runner/broken.rs";
+    breaks("5: the host asks the component", broken, |tree| {
+        tree.write(
+            broken,
+            "//! Broken on purpose.\nuse ralph_gate_component::session::Session;\n",
+        );
+    });
+    breaks_nothing(|tree| {
+        tree.write(
+            "host/src/config/fine.rs",
+            "//! Fine.\nuse ralph_gate_component::tree::Node;\n",
+        );
+    });
+}
+
+#[test]
 fn every_way_to_write_a_file_outside_the_memory_is_reported() {
     let code = "//! Broken on purpose.\n\
                 fn a() { std::fs::write(p, b) }\n\
