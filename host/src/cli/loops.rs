@@ -20,6 +20,8 @@ use super::{Exit, gate};
 
 /// What is said where there is nothing to cancel or to ask about.
 const NO_LOOP: &str = "No active Ralph loop";
+/// The longest name or reason of an operator, in bytes.
+const NOTE: usize = 1000;
 /// How long a canceled loop may take to end.
 const ENDING: Duration = Duration::from_secs(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
@@ -223,6 +225,12 @@ pub(crate) fn override_loop(args: &OverrideArgs, terminal: &Terminal) -> Result<
     };
     if runner::is_inside_a_loop() {
         return Err(RunError::FromInside.into());
+    }
+    for (name, text) in [("--operator", &args.operator), ("--reason", &args.reason)] {
+        if text.is_empty() || text.len() > NOTE {
+            let message = format!("{name} must have 1 to {NOTE} bytes, not {}", text.len());
+            return Err(CliError::Usage { message });
+        }
     }
     let note = OperatorNote {
         operator: args.operator.clone(),

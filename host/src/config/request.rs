@@ -66,6 +66,8 @@ pub struct Terms {
     pub per_iter_timeout_ms: u32,
     /// Whether an operator may complete the loop by hand.
     pub allow_override: bool,
+    /// The most that it may cost.
+    pub cost_budget_usd: Option<String>,
 }
 
 /// A check that the contract names.

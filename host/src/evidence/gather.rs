@@ -42,6 +42,15 @@ pub enum CheckEvent<'e> {
     Ended(&'e Evidence),
 }
 
+/// Which checks are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// All that the contract needs.
+    All,
+    /// Those that count tests.
+    Tests,
+}
+
 /// One check to be run.
 struct Job<'j> {
     id: &'j str,
@@ -55,9 +64,10 @@ pub fn gather(
     scene: &Scene<'_>,
     config: &Config,
     terms: &Terms,
+    wanted: Wanted,
     watch: &(dyn Fn(CheckEvent<'_>) + Sync),
 ) -> Vec<Evidence> {
-    let jobs = jobs(config, terms);
+    let jobs = jobs(config, terms, wanted);
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<(usize, Evidence)>> = Mutex::new(Vec::new());
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -85,11 +95,11 @@ pub fn gather(
 }
 
 /// The checks about the work itself, each once.
-fn jobs<'j>(config: &'j Config, terms: &'j Terms) -> Vec<Job<'j>> {
+fn jobs<'j>(config: &'j Config, terms: &'j Terms, wanted: Wanted) -> Vec<Job<'j>> {
     let mut seen = BTreeSet::new();
     let mut jobs = Vec::new();
     let mut push = |id: &'j str, retries: u32| match config.checks.get(id) {
-        Some(check) if !matches!(check, Check::PrdAllPass { .. }) && seen.insert(id) => {
+        Some(check) if is_wanted(check, wanted) && seen.insert(id) => {
             jobs.push(Job { id, check, retries });
         }
         _ => {}
@@ -105,6 +115,15 @@ fn jobs<'j>(config: &'j Config, terms: &'j Terms) -> Vec<Job<'j>> {
         }
     }
     jobs
+}
+
+/// The checklist is judged when the others are known.
+fn is_wanted(check: &Check, wanted: Wanted) -> bool {
+    match check {
+        Check::PrdAllPass { .. } => false,
+        Check::TestsGreen { .. } => true,
+        _ => wanted == Wanted::All,
+    }
 }
 
 /// Runs one check, and again where it did not pass and may be tried again.

@@ -17,7 +17,7 @@ mod stories;
 mod tests_green;
 
 pub use environment::{Environment, Withheld};
-pub use gather::{CheckEvent, Scene, gather, look_at_stories, now_ms};
+pub use gather::{CheckEvent, Scene, Wanted, gather, look_at_stories, now_ms};
 pub(crate) use record::name_leftover;
 pub use record::{Attempt, Evidence, Stream};
 pub use stories::{Proofs, Rules, Stories, settle};

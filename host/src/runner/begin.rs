@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use super::agents::Client;
@@ -11,8 +11,8 @@ use super::watch::{LoopEvent, Phase, Watch};
 use super::{Agent, Control, Loop, RunError};
 use crate::config::{AdapterName, Config, Task, Terms};
 use crate::engine::GateEngine;
-use crate::evidence::now_ms;
-use crate::memory::{Change, Event, FileStore, Patience, SessionKey, Start};
+use crate::evidence::{Wanted, now_ms};
+use crate::memory::{Change, Event, FileStore, Patience, SessionKey, Start, holder, list};
 use crate::worktree::Stamps;
 
 /// How long to wait for another process that writes to the same session: it may be about to end.
@@ -124,7 +124,7 @@ impl<'l> Loop<'l> {
             stamps: Stamps::default(),
             gate_files: setting.files,
             environment: std::env::vars_os().collect(),
-            excluded: vec![setting.config.memory.root.clone()],
+            excluded: excluded(&setting.config.memory.root),
             behind: BTreeSet::new(),
             feedback: None,
         }
@@ -141,8 +141,28 @@ impl<'l> Loop<'l> {
             argv: &self.agent.argv,
             withheld: &withheld,
         });
+        self.warn();
         if !self.store.findings().is_empty() {
             self.watch.see(&LoopEvent::Found(self.store.findings()));
+        }
+    }
+
+    /// What a person may not have thought of.
+    fn warn(&self) {
+        if self.terms.cost_budget_usd.is_some() && self.agent.client != Client::Claude {
+            self.watch.see(&LoopEvent::Warning(
+                "the agent does not say what it costs, so the cost budget can't end this loop",
+            ));
+        }
+        let root = self.config.workspace.join(&self.config.memory.root);
+        for session in list(&root).unwrap_or_default() {
+            let Some(key) = session.key.filter(|key| *key != self.key) else {
+                continue;
+            };
+            if let Ok(Some(holder)) = holder(&root, &key) {
+                let warning = format!("another loop is running here: {} ({holder})", key.text());
+                self.watch.see(&LoopEvent::Warning(&warning));
+            }
         }
     }
 
@@ -154,7 +174,7 @@ impl<'l> Loop<'l> {
         });
         self.baseline = self.take_baseline()?;
         if self.config.counts_tests(&self.terms) {
-            let evidence = self.run_checks(0, None);
+            let evidence = self.run_checks(0, None, Wanted::Tests);
             self.learn_test_counts(&evidence);
         }
         let events = Event::new(names::BASELINE, &self.baseline)
@@ -166,6 +186,15 @@ impl<'l> Loop<'l> {
         })?;
         Ok(())
     }
+}
+
+/// The memory is not part of the work, where it is in the workspace at all.
+fn excluded(root: &str) -> Vec<String> {
+    let is_inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    if Path::new(root).components().all(is_inside) {
+        return vec![root.to_owned()];
+    }
+    Vec::new()
 }
 
 /// Who does the work, and what it is.

@@ -15,6 +15,8 @@ use crate::process::Stop;
 
 /// The longest question or answer, in bytes.
 const LONGEST: u64 = 64 * 1024;
+/// The longest name or reason of an operator that the gate takes, in bytes.
+const LONGEST_NOTE: usize = 1024;
 /// How long a caller may take to ask.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -174,6 +176,11 @@ impl Control {
             }
             (Ask::Override { .. }, Caller::Outside) if !live.overridable => {
                 refused("override_not_allowed")
+            }
+            (Ask::Override { operator, reason }, Caller::Outside)
+                if operator.len().max(reason.len()) > LONGEST_NOTE =>
+            {
+                refused("too_long")
             }
             (Ask::Override { operator, reason }, Caller::Outside) => {
                 self.complete(OperatorNote { operator, reason });

@@ -3,9 +3,15 @@
 use super::events::word;
 use crate::engine::{StopReason, Verdict};
 use crate::evidence::Evidence;
+use crate::memory::SessionKey;
 
 /// The text of the file.
-pub(super) fn write(key: &str, iteration: u32, verdict: &Verdict, evidence: &[Evidence]) -> String {
+pub(super) fn write(
+    key: &SessionKey,
+    iteration: u32,
+    verdict: &Verdict,
+    evidence: &[Evidence],
+) -> String {
     let reason = verdict
         .stop_reason
         .map_or_else(|| word(&verdict.decision), |reason| word(&reason));
@@ -18,7 +24,11 @@ pub(super) fn write(key: &str, iteration: u32, verdict: &Verdict, evidence: &[Ev
     text.push_str("\n## What was tried\n\n");
     let counters = &verdict.counters;
     text.push_str(&format!(
-        "{iteration} iterations, {} tool calls, {} s, {} USD.\n",
+        "{}, {} tool calls, {} s, {} USD.\n",
+        match iteration {
+            1 => "1 iteration".to_owned(),
+            count => format!("{count} iterations"),
+        },
         counters.tool_calls,
         counters.elapsed_ms / 1000,
         counters.cost_usd
@@ -48,12 +58,23 @@ pub(super) fn write(key: &str, iteration: u32, verdict: &Verdict, evidence: &[Ev
         }
     }
     text.push_str(&format!("\n## What to do\n\n{}\n", advice(verdict)));
+    let session = match key {
+        SessionKey::Session(key) => format!(" --session {}", quote(key)),
+        // The request or the configuration names it.
+        SessionKey::Draft(_) => String::new(),
+    };
     text.push_str(&format!(
-        "\n## How to go on\n\n    ralph-gate run --resume --session {}\n\nThe checks are run first: if they pass by then, the \
+        "\n## How to go on\n\n    ralph-gate run --resume{session}\n\nThe checks are run first: if they pass by then, the \
          loop completes without the agent.\n",
-        quote(key)
     ));
     text
+}
+
+/// What replaces it when the loop was resumed and has completed.
+pub(super) fn completed(iteration: u32) -> String {
+    format!(
+        "# Handoff\n\nThe loop has completed, at iteration {iteration}. There is nothing left to do.\n"
+    )
 }
 
 fn advice(verdict: &Verdict) -> &'static str {

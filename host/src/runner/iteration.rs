@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::events::{Tripped, VerdictRecord, names, word};
 use super::prompt::{self, Material};
+use super::tripwire::Seen;
 use super::turn::Taken;
 use super::watch::{LoopEvent, Phase};
 use super::work::Work;
@@ -12,7 +13,9 @@ use crate::config::Check;
 use crate::engine::{
     Action, Decision, Iteration, Prd, ProgressEntry, StopReason, Tampering, Usage, Verdict,
 };
-use crate::evidence::{Evidence, Rules, Scene, Stories, gather, look_at_stories, now_ms, settle};
+use crate::evidence::{
+    Evidence, Rules, Scene, Stories, Wanted, gather, look_at_stories, now_ms, settle,
+};
 use crate::memory::{Change, Event, FindingCode, Snapshot};
 use crate::process;
 
@@ -93,7 +96,10 @@ impl Loop<'_> {
         index: u32,
         leftovers: &[String],
     ) -> Result<Gathered, RunError> {
-        let work = self.look_at_work()?;
+        let (work, unseen) = match self.look_at_work() {
+            Ok(work) => (work, None),
+            Err(error) => (Work::default(), Some(error.to_string())),
+        };
         let found = self.store.look()?;
         let mut evidence = Vec::new();
         let mut stories = None;
@@ -102,13 +108,20 @@ impl Loop<'_> {
                 iteration: index,
                 phase: Phase::Checks,
             });
-            evidence = self.run_checks(index, work.tree.as_deref());
+            evidence = self.run_checks(index, work.tree.as_deref(), Wanted::All);
             stories = self.settle_stories(index, work.tree.as_deref(), &mut evidence);
         }
         let unproven = stories
             .as_ref()
             .map_or(&[] as &[String], |stories| &stories.unproven);
-        let tripped = self.tripwires(index, &evidence, unproven, &found, leftovers)?;
+        let seen = Seen {
+            evidence: &evidence,
+            unproven,
+            found: &found,
+            leftovers,
+            unseen: unseen.as_deref(),
+        };
+        let tripped = self.tripwires(index, &seen);
         for tripped in &tripped {
             self.watch.see(&LoopEvent::Tripped(tripped));
         }
@@ -120,10 +133,15 @@ impl Loop<'_> {
         })
     }
 
-    pub(super) fn run_checks(&self, iteration: u32, tree: Option<&str>) -> Vec<Evidence> {
+    pub(super) fn run_checks(
+        &self,
+        iteration: u32,
+        tree: Option<&str>,
+        wanted: Wanted,
+    ) -> Vec<Evidence> {
         let watch = self.watch;
         let scene = self.scene(iteration, tree);
-        let evidence = gather(&scene, self.config, &self.terms, &|event| {
+        let evidence = gather(&scene, self.config, &self.terms, wanted, &|event| {
             watch.see(&LoopEvent::Check(event));
         });
         // What a check left behind belongs to no iteration.
@@ -253,8 +271,6 @@ impl Loop<'_> {
             verdict,
         };
         events.extend(Event::new(names::VERDICT, &record));
-        let is_over = verdict.decision != Decision::Continue;
-        let is_unfinished = is_over && verdict.stop_reason != Some(StopReason::Completed);
         let change = Change {
             snapshot: verdict.snapshot.clone().map(|text| Snapshot {
                 iteration: input.index,
@@ -265,10 +281,7 @@ impl Loop<'_> {
                 .stories
                 .map_or_else(Vec::new, |stories| stories.updates),
             events,
-            handoff: is_unfinished.then(|| {
-                let key = self.key.text();
-                handoff::write(key, input.index, verdict, &gathered.evidence)
-            }),
+            handoff: self.handoff(input.index, verdict, &gathered.evidence),
             ..Change::default()
         };
         let saved = self.store.save(&change)?;
@@ -283,6 +296,20 @@ impl Loop<'_> {
         self.feedback = Some(verdict.feedback.clone()).filter(|feedback| !feedback.is_empty());
         self.commit(input.index, verdict);
         Ok(())
+    }
+}
+
+impl Loop<'_> {
+    /// What a person must know when the loop stops, if there is something; one that is out of date is not left behind.
+    fn handoff(&self, iteration: u32, verdict: &Verdict, evidence: &[Evidence]) -> Option<String> {
+        match (verdict.decision, verdict.stop_reason) {
+            (Decision::Continue, _) => None,
+            (_, Some(StopReason::Completed)) => {
+                let is_there = self.store.state().handoff.is_some();
+                is_there.then(|| handoff::completed(iteration))
+            }
+            _ => Some(handoff::write(&self.key, iteration, verdict, evidence)),
+        }
     }
 }
 

@@ -103,8 +103,8 @@ impl<'l> Loop<'l> {
         Ok(())
     }
 
-    /// Runs the checks before the agent: perhaps somebody has mended it. If they complete the loop, that is an
-    /// iteration of its own; if not, it never happened, but the agent hears of it.
+    /// Runs the checks before the agent: perhaps somebody has mended it. If that ends the loop, it is an iteration of its
+    /// own; if not, it never happened, but the agent hears of it.
     fn probe(mut self) -> Result<Resumed<'l>, RunError> {
         let begun = Instant::now();
         let index = self.session.brief()?.iteration;
@@ -119,12 +119,8 @@ impl<'l> Loop<'l> {
         let verdict = self
             .gate
             .evaluate_final(&contract, snapshot.as_deref(), &input)?;
-        let is_complete = verdict.decision == Decision::Stop
-            && matches!(
-                verdict.stop_reason,
-                Some(StopReason::Completed | StopReason::ContextCanceled)
-            );
-        if !is_complete {
+        // Complete, canceled, or at a limit that resuming has not lifted.
+        if verdict.decision != Decision::Stop {
             self.feedback = Some(verdict.feedback).filter(|feedback| !feedback.is_empty());
             return Ok(Resumed::Open(Box::new(self)));
         }

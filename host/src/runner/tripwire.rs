@@ -13,6 +13,19 @@ use crate::evidence::reports::TestCounts;
 use crate::memory::{Finding, FindingCode};
 use crate::worktree::{Baseline as ProtectedBaseline, DifferenceKind, Stamps, Taken};
 
+/// What was seen in an iteration, for the tripwires.
+pub(super) struct Seen<'s> {
+    pub(super) evidence: &'s [Evidence],
+    /// Stories that were marked as passed without proof.
+    pub(super) unproven: &'s [String],
+    /// What was done to the memory.
+    pub(super) found: &'s [Finding],
+    /// Processes that the agent left running.
+    pub(super) leftovers: &'s [String],
+    /// Why the work could not be looked at.
+    pub(super) unseen: Option<&'s str>,
+}
+
 /// How many files are named.
 const NAMED: usize = 5;
 
@@ -70,63 +83,65 @@ impl Loop<'_> {
     }
 
     /// Every tripwire that was touched.
-    pub(super) fn tripwires(
-        &mut self,
-        iteration: u32,
-        evidence: &[Evidence],
-        unproven: &[String],
-        found: &[Finding],
-        leftovers: &[String],
-    ) -> Result<Vec<Tripped>, RunError> {
+    pub(super) fn tripwires(&mut self, iteration: u32, seen: &Seen<'_>) -> Vec<Tripped> {
         let mut reasons: Vec<(&str, String)> = Vec::new();
         // Where all is well otherwise, every protected file is read again.
-        if evidence
+        if seen
+            .evidence
             .iter()
             .all(|evidence| evidence.outcome == Outcome::Pass)
         {
             self.stamps = Stamps::default();
         }
         reasons.extend(
-            self.protected_paths()?
+            self.protected_paths()
                 .map(|reason| ("protected_paths", reason)),
         );
         reasons.extend(
-            self.fewer_tests(evidence)
+            self.fewer_tests(seen.evidence)
                 .map(|reason| ("test_count", reason)),
         );
         reasons.extend(
-            self.more_skipped(evidence)
+            self.more_skipped(seen.evidence)
                 .map(|reason| ("skipped_tests", reason)),
         );
-        if self.config.tripwires.prd_passes && !unproven.is_empty() {
-            let reason = format!("marked as passed without proof: {}", unproven.join(", "));
+        if self.config.tripwires.prd_passes && !seen.unproven.is_empty() {
+            let reason = format!(
+                "marked as passed without proof: {}",
+                seen.unproven.join(", ")
+            );
             reasons.push(("prd_passes", reason));
         }
         reasons.extend(
             self.changed_gate_files()
                 .map(|reason| ("gate_files", reason)),
         );
-        reasons.extend(edited_memory(found, &self.behind).map(|reason| ("gate_files", reason)));
-        if self.refuses_leftovers() && !leftovers.is_empty() {
-            let reason = format!("left running and killed: {}", leftovers.join(", "));
+        reasons
+            .extend(edited_memory(seen.found, &self.behind).map(|reason| ("gate_files", reason)));
+        if self.refuses_leftovers() && !seen.leftovers.is_empty() {
+            let reason = format!("left running and killed: {}", seen.leftovers.join(", "));
             reasons.push(("leftover_processes", reason));
+        }
+        if let Some(reason) = seen.unseen {
+            reasons.push(("worktree", format!("the work can't be looked at: {reason}")));
         }
         let tripped = |(tripwire, reason): (&str, String)| Tripped {
             iteration,
             tripwire: tripwire.to_owned(),
             reason,
         };
-        Ok(reasons.into_iter().map(tripped).collect())
+        reasons.into_iter().map(tripped).collect()
     }
 
-    fn protected_paths(&mut self) -> Result<Option<String>, RunError> {
+    fn protected_paths(&mut self) -> Option<String> {
         let workspace = &self.config.workspace;
-        let differences = self
-            .baseline
-            .protected
-            .compare(workspace, &mut self.stamps)?;
+        let compared = self.baseline.protected.compare(workspace, &mut self.stamps);
+        let differences = match compared {
+            Ok(differences) => differences,
+            Err(error) => return Some(format!("protected files can't be looked at: {error}")),
+        };
         if differences.is_empty() {
-            return Ok(None);
+            return None;
         }
         let named: Vec<String> = differences
             .iter()
@@ -137,10 +152,10 @@ impl Loop<'_> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        Ok(Some(format!(
+        Some(format!(
             "protected files were changed: {}{more}; restore them",
             named.join(", ")
-        )))
+        ))
     }
 
     fn fewer_tests(&self, evidence: &[Evidence]) -> Option<String> {

@@ -7,7 +7,13 @@ use crate::worktree::{self, ChangedFile, ContentLimits, MatchingFile, Repository
 /// More artifacts than this are folded into one.
 const ARTIFACTS: usize = 16;
 
+/// More files than this are not handed to the gate one by one.
+const FILES: usize = 2_000;
+/// The longest name of an artifact, in bytes; the gate takes a little more.
+const NAME: usize = 500;
+
 /// The work, as the gate gets to see it.
+#[derive(Debug, Default)]
 pub(super) struct Work {
     /// Digests of what the gate made of each file: small, whatever the work.
     pub(super) artifacts: Vec<Artifact>,
@@ -67,6 +73,11 @@ impl Loop<'_> {
                 Vec::new()
             });
         }
+        if artifacts.len() > FILES {
+            let all = serde_json::to_vec(&artifacts).unwrap_or_default();
+            let all = blake3::hash(&all).to_hex().to_string();
+            return Ok(vec![digest("work".to_owned(), all)]);
+        }
         let fingerprint = self.gate.take_fingerprint(&Iteration {
             index: 1,
             artifacts,
@@ -83,7 +94,7 @@ impl Loop<'_> {
 
 fn digest(name: String, content: String) -> Artifact {
     Artifact {
-        name,
+        name: shorten(name),
         kind: ArtifactKind::Digest,
         content,
     }
@@ -109,8 +120,20 @@ fn artifact(path: String, content: Option<Vec<u8>>, otherwise: String) -> Artifa
         _ => ArtifactKind::Text,
     };
     Artifact {
-        name: path,
+        name: shorten(path),
         kind,
         content,
     }
+}
+
+/// A name of any length, as one that the gate takes.
+fn shorten(name: String) -> String {
+    if name.len() <= NAME {
+        return name;
+    }
+    format!(
+        "a name of {} bytes, {}",
+        name.len(),
+        blake3::hash(name.as_bytes()).to_hex()
+    )
 }
