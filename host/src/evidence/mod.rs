@@ -14,6 +14,8 @@ mod program;
 mod record;
 pub mod reports;
 mod stories;
+#[cfg(test)]
+mod tests;
 mod tests_green;
 
 pub use environment::{Environment, Withheld};

@@ -1,0 +1,325 @@
+//! Every kind of check against real programs, files and repositories.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::config::{Config, NamedCheck, Terms};
+use crate::engine::Outcome;
+use crate::process::Stop;
+
+/// A workspace and its checks.
+struct Bench {
+    folder: TempDir,
+    config: Config,
+    stop: Stop,
+}
+
+impl Bench {
+    fn new(checks: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("ralph-gate.toml");
+        Self {
+            config: Config::read(&file, checks).unwrap(),
+            folder,
+            stop: Stop::new().unwrap(),
+        }
+    }
+
+    fn write(&self, name: &str, text: &str) -> &Self {
+        fs::write(self.folder.path().join(name), text).unwrap();
+        self
+    }
+
+    fn look_with(&self, retries: u32, first_commit: Option<&str>) -> Vec<Evidence> {
+        let named = |id: &String| NamedCheck {
+            id: id.clone(),
+            required: true,
+            retries,
+        };
+        let terms = Terms {
+            completion_checks: self.config.checks.keys().map(named).collect(),
+            loop_max_iters: 5,
+            per_iter_timeout_ms: 1000,
+            allow_override: true,
+            cost_budget_usd: None,
+        };
+        let secret = ("SOME_TOKEN".into(), "x".into());
+        let environment = std::env::vars_os().chain([secret]).collect();
+        let scene = Scene {
+            workspace: self.folder.path(),
+            excluded: &[],
+            environment: &environment,
+            iteration: 3,
+            tree: Some("tree"),
+            first_commit,
+            stop: &self.stop,
+        };
+        gather(&scene, &self.config, &terms, Wanted::All, &|_| ())
+    }
+
+    fn look(&self) -> Vec<(Outcome, String)> {
+        let told = |evidence: Evidence| (evidence.outcome, evidence.reason);
+        self.look_with(0, None).into_iter().map(told).collect()
+    }
+
+    fn only(&self) -> (Outcome, String) {
+        self.look().remove(0)
+    }
+}
+
+fn command(argv: &str, more: &str) -> Bench {
+    Bench::new(&format!("[checks.c]\nargv = {argv}\n{more}\n"))
+}
+
+#[test]
+fn a_command_passes_by_its_exit_code_alone() {
+    assert_eq!(
+        command(r#"["true"]"#, "").only(),
+        (Outcome::Pass, "exit code 0".into())
+    );
+    let (outcome, reason) = command(r#"["sh", "-c", "echo out; echo err >&2; exit 3"]"#, "").only();
+    assert_eq!(
+        (outcome, reason.as_str()),
+        (Outcome::Fail, "exit code 3\nout\nerr")
+    );
+    let (outcome, reason) = command(r#"["sh", "-c", "kill -9 $$"]"#, "").only();
+    assert_eq!(
+        (outcome, reason.as_str()),
+        (Outcome::Error, "killed by signal 9")
+    );
+}
+
+#[test]
+fn a_command_that_runs_too_long_is_killed_with_all_it_started() {
+    let bench = command(
+        r#"["sh", "-c", "sleep 1000 & sleep 1000"]"#,
+        "timeout_ms = 100",
+    );
+    assert_eq!(
+        bench.only(),
+        (Outcome::Timeout, "killed after 100 ms, the limit".into())
+    );
+}
+
+#[test]
+fn a_command_that_cant_be_started_is_an_error_and_no_pass() {
+    let (outcome, reason) = command(r#"["no-such-program"]"#, "").only();
+    assert_eq!(outcome, Outcome::Error);
+    assert!(reason.contains("no-such-program"), "{reason}");
+}
+
+#[test]
+fn a_command_gets_its_own_variables_and_folder_and_no_secrets() {
+    let bench = command(
+        r#"["sh", "-c", "test \"$A\" = 1 && test -z \"$SOME_TOKEN\" && test -f here"]"#,
+        "env = { A = \"1\" }\ndirectory = \"sub\"",
+    );
+    fs::create_dir(bench.folder.path().join("sub")).unwrap();
+    bench.write("sub/here", "");
+    assert_eq!(bench.only().0, Outcome::Pass);
+}
+
+#[test]
+fn a_check_is_tried_again_and_every_attempt_is_kept() {
+    let bench = command(
+        r#"["sh", "-c", "test -f second || { touch second; exit 1; }"]"#,
+        "",
+    );
+    let evidence = bench.look_with(2, None).remove(0);
+    let outcomes: Vec<Outcome> = evidence
+        .attempts
+        .iter()
+        .map(|attempt| attempt.outcome)
+        .collect();
+    assert_eq!(outcomes, [Outcome::Fail, Outcome::Pass]);
+    assert_eq!((evidence.outcome, evidence.iteration), (Outcome::Pass, 3));
+    assert_eq!(evidence.result().attempts, outcomes);
+    assert_eq!(evidence.tree.as_deref(), Some("tree"));
+}
+
+#[test]
+fn output_is_kept_from_both_ends_with_the_digest_of_all_of_it() {
+    let bench = command(
+        r#"["sh", "-c", "echo first; yes x | head -c 100000; echo last"]"#,
+        "max_output_bytes = 1024",
+    );
+    let evidence = bench.look_with(0, None).remove(0);
+    let stdout = evidence.attempts[0].stdout.as_ref().unwrap();
+    assert_eq!(stdout.bytes, 100_011);
+    assert!(stdout.text.starts_with("first\n") && stdout.text.ends_with("last\n"));
+    assert!(stdout.text.len() < 3000 && stdout.text.contains("bytes left out"));
+    let whole = format!("first\n{}last\n", "x\n".repeat(50_000));
+    assert_eq!(
+        stdout.digest,
+        blake3::hash(whole.as_bytes()).to_hex().to_string()
+    );
+}
+
+fn tests(script: &str, more: &str) -> Bench {
+    let bench = Bench::new(&format!(
+        "[checks.t]\nkind = \"tests_green\"\nargv = [\"sh\", \"tests.sh\"]\n{more}\n"
+    ));
+    bench.write("tests.sh", script);
+    bench
+}
+
+const GREEN: &str = "echo 1..2; echo ok 1; echo ok 2 '# SKIP later'\n";
+
+#[test]
+fn tests_are_green_when_program_and_report_agree() {
+    let bench = tests(GREEN, "");
+    assert_eq!(bench.only(), (Outcome::Pass, "1 passed, 1 skipped".into()));
+    let counts = bench.look_with(0, None).remove(0).tests.unwrap();
+    assert_eq!((counts.passed, counts.failed, counts.skipped), (1, 0, 1));
+    let (outcome, reason) = tests(&format!("{GREEN}exit 1"), "").only();
+    assert_eq!(outcome, Outcome::Fail);
+    assert!(
+        reason.starts_with("1 passed, 1 skipped, but exit code 1"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn tests_that_fail_are_named() {
+    let (outcome, reason) = tests("echo 1..2; echo ok 1; echo not ok 2 - adds\n", "").only();
+    assert_eq!(outcome, Outcome::Fail);
+    assert!(reason.starts_with("1 of 2 failed: adds"), "{reason}");
+}
+
+#[test]
+fn no_results_too_few_tests_and_skipped_ones_are_not_green() {
+    assert_eq!(tests("echo fine", "").only().0, Outcome::Error);
+    assert_eq!(
+        tests("echo 1..0", "format = \"tap\"").only().0,
+        Outcome::Fail
+    );
+    assert_eq!(tests(GREEN, "min_tests = 2").only().0, Outcome::Fail);
+    assert_eq!(
+        tests(GREEN, "allow_skipped = false").only().0,
+        Outcome::Fail
+    );
+}
+
+#[test]
+fn a_report_of_an_earlier_run_is_no_evidence() {
+    let bench = tests("true", "report = \"report.xml\"");
+    bench.write("report.xml", "<testsuite><testcase name='a'/></testsuite>");
+    let (outcome, reason) = bench.only();
+    assert_eq!(outcome, Outcome::Error);
+    assert!(
+        reason.contains("report.xml") && reason.contains("not there"),
+        "{reason}"
+    );
+    let bench = tests(
+        "echo \"<testsuite><testcase name='a'/></testsuite>\" > report.xml",
+        "report = \"report.xml\"",
+    );
+    assert_eq!(bench.only(), (Outcome::Pass, "1 passed".into()));
+}
+
+#[test]
+fn findings_count_from_a_severity_on() {
+    let bench = Bench::new(
+        "[checks.a]\nkind = \"no_high_risk\"\nreport = \"r.json\"\n[checks.b]\nkind = \"no_high_risk\"\nreport = \"r.json\"\n\
+         severity = \"medium\"\n[checks.c]\nkind = \"no_high_risk\"\nargv = [\"sh\", \"-c\", \"cat r.json; exit 1\"]\n",
+    );
+    bench.write(
+        "r.json",
+        r#"[{"severity": "medium", "rule": "R1", "message": "weak"}]"#,
+    );
+    let found = bench.look();
+    let outcomes: Vec<Outcome> = found.iter().map(|(outcome, _)| *outcome).collect();
+    assert_eq!(outcomes, [Outcome::Pass, Outcome::Fail, Outcome::Pass]);
+    assert!(found[1].1.contains("medium R1: weak"), "{found:?}");
+    bench.write("r.json", "no report");
+    assert_eq!(bench.look()[0].0, Outcome::Error);
+}
+
+#[test]
+fn a_file_is_looked_at_without_being_trusted() {
+    let digest = blake3::hash(b"{\"a\": [1, 2]}").to_hex();
+    let bench = Bench::new(&format!(
+        "[checks.a]\nkind = \"file\"\npath = \"f.json\"\n[checks.b]\nkind = \"file\"\npath = \"gone\"\nexists = false\n\
+         [checks.c]\nkind = \"file\"\npath = \"f.json\"\ncontains = \"[1, 2]\"\nblake3 = \"{digest}\"\n\
+         [checks.d]\nkind = \"file\"\npath = \"f.json\"\npointer = \"/a/1\"\nequals = 2\n\
+         [checks.e]\nkind = \"file\"\npath = \"f.json\"\npointer = \"/a/1\"\nequals = 3\n\
+         [checks.f]\nkind = \"file\"\npath = \"../outside\"\n[checks.g]\nkind = \"file\"\npath = \"pipe\"\n"
+    ));
+    bench.write("f.json", "{\"a\": [1, 2]}");
+    let pipe = bench.folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo")
+        .arg(&pipe)
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let found = bench.look();
+    let passed: Vec<bool> = found
+        .iter()
+        .map(|(outcome, _)| *outcome == Outcome::Pass)
+        .collect();
+    assert_eq!(
+        passed,
+        [true, true, true, true, false, false, false],
+        "{found:?}"
+    );
+    assert!(found[4].1.contains("has 2 at /a/1, not 3"), "{found:?}");
+    assert!(found[6].1.contains("not a plain file"), "{found:?}");
+}
+
+/// A repository with one commit, and the commit.
+fn repository(folder: &Path) -> String {
+    let git = |arguments: &[&str]| {
+        let output = std::process::Command::new("git")
+            .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+            .args(arguments)
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    git(&["init", "-q", "-b", "main", "."]);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "first", "--allow-empty"]);
+    git(&["rev-parse", "HEAD"])
+}
+
+#[test]
+fn the_repository_is_looked_at_as_it_is() {
+    let bench = Bench::new(
+        "[checks.a]\nkind = \"git\"\nclean = true\nno_conflicts = true\nbranch = \"main\"\n\
+         [checks.b]\nkind = \"git\"\ncommitted = true\n[checks.c]\nkind = \"git\"\nbranch = \"other\"\n",
+    );
+    let outcomes = |first: Option<&str>| -> Vec<Outcome> {
+        let evidence = bench.look_with(0, first);
+        evidence.iter().map(|evidence| evidence.outcome).collect()
+    };
+    assert_eq!(outcomes(None), [Outcome::Fail; 3]);
+    let first = repository(bench.folder.path());
+    assert_eq!(
+        outcomes(Some(&first)),
+        [Outcome::Pass, Outcome::Fail, Outcome::Fail]
+    );
+    assert_eq!(outcomes(None)[1], Outcome::Pass);
+    bench.write("new.txt", "<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n");
+    let found = bench.look_with(0, Some(&first));
+    assert!(
+        found[0].reason.contains("not committed: new.txt"),
+        "{found:?}"
+    );
+    assert!(found[0].reason.contains("new.txt:1"), "{found:?}");
+}
+
+#[test]
+fn a_canceled_check_says_nothing_and_is_not_tried_again() {
+    let bench = command(r#"["sleep", "1000"]"#, "");
+    bench.stop.cancel();
+    let evidence = bench.look_with(5, None).remove(0);
+    assert_eq!(
+        (evidence.outcome, evidence.attempts.len()),
+        (Outcome::Unknown, 1)
+    );
+}
