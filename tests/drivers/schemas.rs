@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use jsonschema::Validator;
+use ralph_gate::config::Config;
 use ralph_gate::schema::SCHEMAS;
 use ralph_gate_component::contract;
 use ralph_gate_component::routing::RoutingPolicy;
@@ -14,8 +15,8 @@ use ralph_gate_tests::{files, read};
 use serde_json::{Map, Number, Value, json};
 
 fn validator(name: &str) -> Validator {
-    let (_, text) = SCHEMAS.iter().find(|(known, _)| *known == name).unwrap();
-    jsonschema::draft202012::new(&serde_json::from_str(text).unwrap()).unwrap()
+    let text = ralph_gate::schema::find(name).unwrap();
+    jsonschema::draft202012::new(&serde_json::from_str(&text).unwrap()).unwrap()
 }
 
 /// A text in any format as a validator takes it. Numbers become floats, as they do in editors.
@@ -59,6 +60,17 @@ fn the_shipped_schemas_are_those_of_the_types() {
         .collect();
     assert_eq!(shipped, generated);
     assert_eq!(fs::read_dir(folder).unwrap().count(), generated.len());
+}
+
+#[test]
+fn the_shipped_schema_of_a_configuration_is_that_of_its_fields() {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../host/schemas/config.schema.json");
+    let generated = ralph_gate::config::schema::text();
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(file, generated).unwrap();
+        return;
+    }
+    assert_eq!(fs::read_to_string(file).unwrap(), generated);
 }
 
 #[test]
@@ -153,12 +165,98 @@ fn a_single_mistake_is_found_by_the_gate_and_by_the_schema() {
         ("/loop_max_iter", json!(1)),
     ];
     for (pointer, mistake) in mistakes {
-        let mut wrong = good.clone();
-        let (parent, name) = pointer.rsplit_once('/').unwrap();
-        match wrong.pointer_mut(pointer) {
-            Some(place) => *place = mistake,
-            None => wrong.pointer_mut(parent).unwrap()[name] = mistake,
-        }
+        let wrong = with_mistake(&good, pointer, mistake);
+        assert_eq!(both(&wrong), (false, false), "{pointer}: {wrong}");
+    }
+}
+
+/// The same with another value at a place, which need not be there yet.
+fn with_mistake(good: &Value, pointer: &str, mistake: Value) -> Value {
+    let mut wrong = good.clone();
+    let (parent, name) = pointer.rsplit_once('/').unwrap();
+    match wrong.pointer_mut(pointer) {
+        Some(place) => *place = mistake,
+        None => wrong.pointer_mut(parent).unwrap()[name] = mistake,
+    }
+    wrong
+}
+
+#[test]
+fn a_single_mistake_in_a_configuration_is_found_by_the_host_and_by_the_schema() {
+    let good = json!({
+        "$schema": "x",
+        "contract": { "mode": "ralph", "completion_checks": ["c", "t", "p", "r", "g", "f"] },
+        "checks": {
+            "c": { "argv": ["make"], "env": { "A": "1", "B": 2 }, "pass_env": ["X"], "directory": "d",
+                   "timeout_ms": 1, "max_output_bytes": 1024 },
+            "t": { "kind": "tests_green", "shell": "make test | tee log", "format": "tap", "report": "r",
+                   "min_tests": 0, "allow_skipped": false },
+            "p": { "kind": "prd_all_pass", "proofs": { "US-1": ["t"] } },
+            "r": { "kind": "no_high_risk", "report": "r", "severity": "low" },
+            "g": { "kind": "git", "clean": true, "committed": true, "branch": "main", "no_conflicts": true },
+            "f": { "kind": "file", "path": "a", "exists": true, "contains": "x", "blake3": "y", "pointer": "/a",
+                   "equals": [1] },
+        },
+        "agent": { "argv": ["claude"], "adapter": "claude", "prompt": "p", "prompt_to": "argument", "env": {},
+                   "pass_env": [], "leftovers": "kill" },
+        "memory": { "root": ".r", "session_key": "s", "draft_id": "d", "prd": "p" },
+        "routing": { "ralph_enabled": true, "require_cost_budget": false },
+        "profiles": { "own": { "loop_max_iters": 3 } },
+        "tripwires": { "protected_paths": ["a/**"], "test_count": true, "skipped_tests": true, "prd_passes": true },
+        "progress": { "artifacts": ["*.yaml"] },
+        "git": { "commit": true },
+    });
+    let schema = validator("config");
+    let gate = ralph_gate::GateEngine::new().unwrap();
+    let both = |value: &Value| {
+        let config = Config::read("c.json".as_ref(), &value.to_string());
+        let by_host = config.and_then(|config| config.route(&gate, None)).is_ok();
+        (by_host, schema.is_valid(value))
+    };
+    assert_eq!(both(&good), (true, true));
+    let mistakes = [
+        ("/$schema", json!(1)),
+        ("/contrakt", json!({})),
+        ("/contract/mode", json!("ralf")),
+        ("/contract/loop_max_iter", json!(1)),
+        ("/checks/c/kind", json!("comand")),
+        ("/checks/c/argv", json!("make")),
+        ("/checks/c/argv/0", json!(1)),
+        ("/checks/c/env", json!([])),
+        ("/checks/c/env/A", json!(true)),
+        ("/checks/c/pass_env", json!("X")),
+        ("/checks/c/directory", json!(1)),
+        ("/checks/c/timeout_ms", json!(0)),
+        ("/checks/c/max_output_bytes", json!(1)),
+        ("/checks/c/format", json!("tap")),
+        ("/checks/t/format", json!("tapp")),
+        ("/checks/t/min_tests", json!(-1)),
+        ("/checks/t/allow_skipped", json!("no")),
+        ("/checks/p/proofs", json!(["t"])),
+        ("/checks/p/argv", json!(["x"])),
+        ("/checks/r/severity", json!("bad")),
+        ("/checks/g/clean", json!(1)),
+        ("/checks/g/branch", json!(1)),
+        ("/checks/f/path", json!(1)),
+        ("/checks/f/size", json!(1)),
+        ("/checks/a b", json!({ "argv": ["x"] })),
+        ("/agent/adapter", json!("claud")),
+        ("/agent/argv", json!("claude")),
+        ("/agent/prompt_to", json!("file")),
+        ("/agent/leftovers", json!("allow")),
+        ("/agent/model", json!("x")),
+        ("/memory/root", json!(1)),
+        ("/memory/path", json!("x")),
+        ("/routing/ralph_enabled", json!("yes")),
+        ("/routing/profiles", json!({})),
+        ("/profiles/own/loop_max_iters", json!(0)),
+        ("/tripwires/protected_paths", json!("tests")),
+        ("/tripwires/tests", json!(true)),
+        ("/progress/artifacts", json!({})),
+        ("/git/commit", json!("yes")),
+    ];
+    for (pointer, mistake) in mistakes {
+        let wrong = with_mistake(&good, pointer, mistake);
         assert_eq!(both(&wrong), (false, false), "{pointer}: {wrong}");
     }
 }
