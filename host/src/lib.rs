@@ -12,6 +12,8 @@
 
 #[cfg(unix)]
 pub mod config;
+#[cfg(unix)]
+mod digest;
 pub mod engine;
 #[cfg(unix)]
 pub mod evidence;

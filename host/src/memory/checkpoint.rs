@@ -7,10 +7,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::digest::{Digest, seal, sealed};
 use super::disk::{Folder, Place};
 use super::events::Chain;
 use super::key::SessionKey;
+use super::seal::{seal, sealed};
+use crate::digest::Digest;
 
 /// The version that this program writes.
 const VERSION: u32 = 1;

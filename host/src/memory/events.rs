@@ -10,8 +10,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::digest::{Digest, seal, sealed};
 use super::key::SessionKey;
+use super::seal::{seal, sealed};
+use crate::digest::Digest;
 
 /// Something that happened in a loop.
 #[derive(Debug, Clone)]

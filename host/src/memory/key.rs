@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::digest::Digest;
+use crate::digest::Digest;
 
 /// How much of the key can be seen in the folder's name.
 const SLUG: usize = 40;

@@ -18,7 +18,6 @@
 
 mod change;
 mod checkpoint;
-mod digest;
 pub mod disk;
 mod error;
 mod events;
@@ -32,6 +31,7 @@ mod prd;
 mod progress;
 mod quarantine;
 mod recovery;
+mod seal;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -39,8 +39,8 @@ mod view;
 mod whole;
 mod write;
 
+pub use crate::digest::Digest;
 pub use change::{Change, Saved, Snapshot, Start, State};
-pub use digest::Digest;
 pub use error::MemoryError;
 pub use events::{Break, Event, Record};
 pub use file::{DEFAULT_ROOT, FileStore, InMemoryStore};

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoint;
-use super::digest::Digest;
 use super::disk::{Action, Disk, DiskError, Durability, Folder, Place, SessionFolder};
 use super::error::MemoryError;
 use super::file::folder_name;
 use super::key::SessionKey;
 use super::view::View;
+use crate::digest::Digest;
 
 const FORMAT: &str = "ralph-gate session";
 const VERSION: u32 = 1;

@@ -8,8 +8,8 @@
 use memchr::{memmem, memrchr};
 
 use super::checkpoint::ProgressRecord;
-use super::digest::Digest;
 use super::finding::FindingCode;
+use crate::digest::Digest;
 
 /// The most that somebody else may add for it to be kept in a checkpoint.
 const ADDED_LIMIT: usize = 64 * 1024;

@@ -1,7 +1,7 @@
 //! Where everything goes that can't be used: set aside with a reason, never deleted.
 
-use super::digest::Digest;
 use super::disk::{Disk, DiskResult, Durability, Folder, Place};
+use crate::digest::Digest;
 
 /// Digits of a content's digest in the name of what is kept.
 const DIGITS: usize = 12;

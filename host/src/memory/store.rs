@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 use super::change::{Change, Saved, Start, State};
 use super::checkpoint::{Checkpoint, EventsRecord, ProgressRecord, Whole};
-use super::digest::Digest;
 use super::disk::{Disk, Folder, Place, Stamp};
 use super::error::MemoryError;
 use super::events::{Chain, Record, records};
@@ -16,6 +15,7 @@ use super::finding::{Finding, FindingCode};
 use super::key::SessionKey;
 use super::prd;
 use super::progress::Growth;
+use crate::digest::Digest;
 use crate::engine::{Formats, GateEngine, Prd, ProgressLog};
 
 pub(super) const PRD: Place = Place::member("prd.json");

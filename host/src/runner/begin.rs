@@ -177,11 +177,13 @@ impl<'l> Loop<'l> {
             let evidence = self.run_checks(0, None, Wanted::Tests);
             self.learn_test_counts(&evidence);
         }
-        let events = Event::new(names::BASELINE, &self.baseline)
-            .into_iter()
-            .collect();
+        self.save_baseline()
+    }
+
+    pub(super) fn save_baseline(&mut self) -> Result<(), RunError> {
+        let event = Event::new(names::BASELINE, &self.baseline);
         self.store.save(&Change {
-            events,
+            events: event.into_iter().collect(),
             ..Change::default()
         })?;
         Ok(())

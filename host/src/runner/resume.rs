@@ -92,13 +92,7 @@ impl<'l> Loop<'l> {
         if resumption.accept_contract {
             let now = self.take_baseline()?;
             self.baseline.gate_files = now.gate_files;
-            let events = Event::new(names::BASELINE, &self.baseline)
-                .into_iter()
-                .collect();
-            self.store.save(&Change {
-                events,
-                ..Change::default()
-            })?;
+            self.save_baseline()?;
         }
         Ok(())
     }

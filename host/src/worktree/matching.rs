@@ -3,13 +3,13 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use super::digest::Digest;
 use super::error::WorktreeError;
 use super::limits::ContentLimits;
 use super::name::{self, shown};
 use super::plain::{self, Root, absent};
 use super::protected::{Finder, look};
 use super::walk::{Item, Kind};
+use crate::digest::Digest;
 
 /// A file that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,7 +19,6 @@
 //! [`Baseline`] does not use git at all.
 
 mod commit;
-mod digest;
 mod error;
 mod excluded;
 mod guard;
@@ -37,8 +36,8 @@ mod tests;
 mod tree;
 mod walk;
 
+pub use crate::digest::Digest;
 pub use commit::{CommitOutcome, Identity, Refusal};
-pub use digest::Digest;
 pub use error::WorktreeError;
 pub use limits::{ContentLimits, DEPTH_LIMIT, ENTRY_LIMIT, FILE_LIMIT};
 pub use markers::{ConflictMarker, ConflictMarkers};

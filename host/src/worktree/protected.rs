@@ -12,13 +12,13 @@ use rustix::fs::Stat;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::digest::Digest;
 use super::error::WorktreeError;
 use super::excluded::Excluded;
 use super::name::{self, shown};
 use super::pattern::Patterns;
 use super::plain::{self, Root, absent};
 use super::walk::{Item, Kind, Step, Visitor, walk};
+use crate::digest::Digest;
 
 /// A file changed less than so many seconds before it was read may change again under the same time stamps, where
 /// the file system counts in coarse steps.

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::digest::{self, Digest};
 use super::error::WorktreeError;
 use super::limits::ContentLimits;
 use super::look::{Entry, Look};
 use super::name::{self, shown, shown_path};
 use super::plain::{self, Root};
 use super::repository::{Open, Repository};
+use crate::digest::{self, Digest};
 
 /// A digest over all files of the workspace that git does not ignore: path, mode and content of each.
 ///

@@ -1,4 +1,4 @@
-//! A BLAKE3 digest, 64 hexadecimal digits in text.
+//! Digests.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct Digest(blake3::Hash);
 
 impl Digest {
     /// Of some parts. Where one part ends and the next begins counts.
-    pub(super) fn of(parts: &[&[u8]]) -> Self {
+    pub(crate) fn of(parts: &[&[u8]]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in parts {
             add(&mut hasher, part);
@@ -19,14 +19,19 @@ impl Digest {
         Self(hasher.finalize())
     }
 
+    /// Of a file's content, as any BLAKE3 tool gives it.
+    pub(crate) fn of_content(bytes: &[u8]) -> Self {
+        Self(blake3::hash(bytes))
+    }
+
     /// Of what a hasher has seen so far.
-    pub(super) fn so_far(hasher: &blake3::Hasher) -> Self {
+    pub(crate) fn so_far(hasher: &blake3::Hasher) -> Self {
         Self(hasher.finalize())
     }
 }
 
 /// Adds a part such that it can't be shifted into the next one.
-pub(super) fn add(hasher: &mut blake3::Hasher, part: &[u8]) {
+pub(crate) fn add(hasher: &mut blake3::Hasher, part: &[u8]) {
     hasher.update(&(part.len() as u64).to_le_bytes());
     hasher.update(part);
 }
