@@ -18,17 +18,27 @@ pub(super) fn problem(problem: ReaderProblem) -> Problem {
 
 /// The place that a path such as `completion_checks[1].id` leads to, or the last one on the way. None if not even
 /// its first step is there.
-pub(super) fn locate(root: &Node<'_>, path: &str) -> Option<At> {
+pub(super) fn locate(root: &Node<'_>, path: &str, end: End) -> Option<At> {
     let mut place = None;
     let (mut node, mut rest) = (root, path);
     while !rest.is_empty() {
-        let Some((at, next, after)) = step(node, rest) else {
+        let Some((key, next, after)) = step(node, rest) else {
             break;
         };
-        place = Some(at);
+        place = Some(match end {
+            End::Key => key,
+            End::Value => next.at,
+        });
         (node, rest) = (next, after.strip_prefix('.').unwrap_or(after));
     }
     place
+}
+
+/// What of a field is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Key,
+    Value,
 }
 
 /// One step: the longest key that the path begins with, or the item that it names.
@@ -42,7 +52,7 @@ fn step<'n, 'a, 'p>(node: &'n Node<'a>, path: &'p str) -> Option<(At, &'n Node<'
                 ends.then_some((entry, rest))
             })
             .max_by_key(|(entry, _)| entry.key.len())
-            .map(|(entry, rest)| (entry.node.at, &entry.node, rest)),
+            .map(|(entry, rest)| (entry.at, &entry.node, rest)),
         Value::List(items) => {
             let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
             let item = items.get(index.parse::<usize>().ok()?)?;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::check::Check;
 use super::error::ConfigError;
+use super::place::End;
 use super::{Config, format_of, json, place, read_text};
 use crate::engine::{CallError, GateEngine, GateError, Mode, Problem, Routing};
 use crate::memory::SessionKey;
@@ -349,6 +350,12 @@ impl Places<'_, '_> {
 
     /// A problem at its place: in the request, or in the configuration.
     fn place(&self, problem: &Problem) -> (PathBuf, Problem) {
+        // What nobody knows is wrong by its name, everything else by its value.
+        let end = if problem.message.starts_with("unknown field") {
+            End::Key
+        } else {
+            End::Value
+        };
         let config = self.config;
         let request = self.request.map(|tree| (tree, &tree.root, ""));
         let contract = config
@@ -362,7 +369,7 @@ impl Places<'_, '_> {
             .iter()
             .flatten()
             .find_map(|(tree, node, prefix)| {
-                let at = place::locate(node, &problem.path)?;
+                let at = place::locate(node, &problem.path, end)?;
                 Some((*tree, at, *prefix))
             });
         // What is missing is missing from the request, or from the contract.

@@ -22,6 +22,11 @@ pub(super) struct Found<'a> {
     pub(super) directory: PathBuf,
 }
 
+/// Says now what would be wrong with a program when it is started.
+pub fn can_start(program: &Program) -> Result<(), StartError> {
+    find(program).map(drop)
+}
+
 pub(super) fn find(program: &Program) -> Result<Found<'_>, StartError> {
     let (name, arguments) = program.argv.split_first().ok_or(StartError::NoName)?;
     check_texts(name, program)?;

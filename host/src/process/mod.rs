@@ -39,6 +39,7 @@ pub use ancestry::{ancestors, environment_of, is_descendant};
 pub use capture::Captured;
 pub use error::{ClaimError, GuardError, StartError};
 pub use guard::{INNER, Role, enter, guard, role};
+pub use lookup::can_start;
 pub use program::{Ended, Keep, Leftover, Program, Status};
 pub use run::run;
 pub use signals::{Interruption, Signals};

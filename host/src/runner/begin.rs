@@ -13,6 +13,7 @@ use crate::config::{AdapterName, Config, Task, Terms};
 use crate::engine::GateEngine;
 use crate::evidence::{Wanted, now_ms};
 use crate::memory::{Change, Event, FileStore, Patience, SessionKey, Start, holder, list};
+use crate::process::{self, Keep, Program};
 use crate::worktree::Stamps;
 
 /// How long to wait for another process that writes to the same session: it may be about to end.
@@ -49,6 +50,7 @@ impl<'l> Loop<'l> {
         watch: &'l dyn Watch,
     ) -> Result<Self, RunError> {
         let agent = agent(config, options)?;
+        agent.see_that_it_is_there(config)?;
         let key = task.key.clone().unwrap_or_else(new_key);
         let root = config.workspace.join(&config.memory.root);
         let contract = task.routing.contract.clone().unwrap_or_default();
@@ -185,6 +187,22 @@ impl<'l> Loop<'l> {
         self.store.save(&Change {
             events: event.into_iter().collect(),
             ..Change::default()
+        })?;
+        Ok(())
+    }
+}
+
+impl Agent {
+    /// A misspelt name should not leave a session behind.
+    fn see_that_it_is_there(&self, config: &Config) -> Result<(), RunError> {
+        let environment = std::env::vars_os().collect();
+        process::can_start(&Program {
+            argv: self.argv.clone(),
+            directory: config.workspace.clone(),
+            environment,
+            input: Vec::new(),
+            timeout: Duration::ZERO,
+            keep: Keep { head: 0, tail: 0 },
         })?;
         Ok(())
     }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::engine::{Brief, Prd};
 
-/// How many open stories are listed.
+/// How many open stories are listed, and how much of each.
 const STORIES: usize = 50;
+const STORY: usize = 200;
 
 /// What a prompt is made from.
 pub(super) struct Material<'m> {
@@ -48,7 +49,8 @@ pub(super) fn write(material: &Material<'_>) -> String {
         section(&mut text, "What came of the last iteration", feedback);
     }
     section(&mut text, "Terms", &material.brief.text);
-    text
+    // An agent may have written it into its memory, and no argument can hold it.
+    text.replace('\0', "\u{fffd}")
 }
 
 fn section(text: &mut String, title: &str, body: &str) {
@@ -67,7 +69,9 @@ fn stories(prd: &Prd, memory: &Path) -> String {
     );
     let open: Vec<_> = prd.items.iter().filter(|item| !item.passes).collect();
     for item in open.iter().take(STORIES) {
-        text.push_str(&format!("- {}: {}\n", item.id, item.title));
+        let story = format!("{}: {}", item.id, item.title);
+        let story: String = story.chars().take(STORY).collect();
+        text.push_str(&format!("- {}\n", story.replace('\n', " ")));
     }
     if open.len() > STORIES {
         text.push_str(&format!("- and {} more\n", open.len() - STORIES));
@@ -104,5 +108,34 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("Learned"), "{text}");
+    }
+
+    #[test]
+    fn what_an_agent_wrote_into_its_memory_can_be_handed_over() {
+        let brief = Brief {
+            iteration: 1,
+            token: None,
+            text: String::new(),
+        };
+        let prd = Prd {
+            shape: crate::engine::PrdShape::Items,
+            items: vec![crate::engine::PrdItem {
+                id: "a".into(),
+                title: "x\ny".repeat(10_000),
+                passes: false,
+            }],
+            passed: 0,
+            total: 1,
+        };
+        let text = write(&Material {
+            task: "",
+            brief: &brief,
+            memory: Path::new("m"),
+            prd: Some(&prd),
+            learned: "a\0b",
+            feedback: None,
+        });
+        assert!(!text.contains('\0') && text.contains("a\u{fffd}b"));
+        assert!(text.len() < 2_000, "{}", text.len());
     }
 }
