@@ -342,3 +342,21 @@ fn the_digest_is_that_of_the_component() {
     assert_eq!(blake3::hash(component).to_hex().as_str(), GATE.digest);
     assert_eq!(component.len(), GATE.size);
 }
+
+#[test]
+fn a_failure_that_belongs_to_no_check_is_named_after_what_failed() {
+    let failure = |code, check: Option<&str>| Failure {
+        code,
+        check: check.map(str::to_owned),
+        reason: String::new(),
+    };
+    for (code, check, subject) in [
+        (FailureCode::CheckFailed, Some("tests"), "tests"),
+        (FailureCode::EvidenceTampered, Some("tests"), "tests"),
+        (FailureCode::EvidenceTampered, None, "tripwire"),
+        (FailureCode::RatioNotMet, None, "optional checks"),
+        (FailureCode::TokenMissing, None, "promise"),
+    ] {
+        assert_eq!(failure(code, check).subject(), subject);
+    }
+}

@@ -433,6 +433,18 @@ pub struct Failure {
     pub reason: String,
 }
 
+impl Failure {
+    /// What failed, as people are told: the check, or what else the gate looks at.
+    pub fn subject(&self) -> &str {
+        match (&self.check, self.code) {
+            (Some(check), _) => check,
+            (None, FailureCode::EvidenceTampered) => "tripwire",
+            (None, FailureCode::RatioNotMet) => "optional checks",
+            (None, _) => "promise",
+        }
+    }
+}
+
 words! {
     /// What kind of fact is missing.
     #[serde(rename_all = "snake_case")]

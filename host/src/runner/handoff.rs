@@ -41,7 +41,7 @@ pub(super) fn write(
         text.push_str("Nothing that the gate knows of.\n");
     }
     for failure in &verdict.failures {
-        let check = failure.check.as_deref().unwrap_or("promise");
+        let check = failure.subject();
         let said = failure.reason.replace('\n', "\n  ");
         text.push_str(&format!("- {check}, {}: {said}\n", word(&failure.code)));
     }

@@ -328,7 +328,7 @@ fn entry(iteration: u32, verdict: &Verdict) -> ProgressEntry {
     };
     let mut body = String::new();
     for failure in verdict.failures.iter().take(10) {
-        let check = failure.check.as_deref().unwrap_or("the promise");
+        let check = failure.subject();
         let reason = failure.reason.lines().next().unwrap_or_default();
         body.push_str(&format!("- {check}: {} ({reason})\n", word(&failure.code)));
     }
