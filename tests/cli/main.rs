@@ -8,3 +8,7 @@ mod evaluate;
 mod harness;
 mod memory;
 mod output;
+#[cfg(target_os = "linux")]
+mod pty;
+#[cfg(target_os = "linux")]
+mod view;

@@ -142,6 +142,9 @@ pub(crate) struct RunArgs {
     /// Why it is resumed
     #[arg(long, value_name = "TEXT", requires = "resume")]
     pub(crate) reason: Option<String>,
+    /// Print a line for each event, also on a terminal, instead of a view that is drawn again in place
+    #[arg(long)]
+    pub(crate) plain: bool,
     /// The agent and its arguments; those of [agent] when absent
     #[arg(last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<String>,

@@ -132,6 +132,8 @@ fn gate() -> Result<&'static GateEngine, CliError> {
 /// A panic is a defect. It is said in one sentence, without a backtrace, and ends with the exit code of
 /// every other error.
 fn report_defect(info: &std::panic::PanicHookInfo<'_>) {
+    #[cfg(unix)]
+    run::restore();
     let place = info
         .location()
         .map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));

@@ -72,6 +72,11 @@ impl Painter {
         self.paint("1;31", text)
     }
 
+    #[cfg(unix)]
+    pub(crate) fn caution(self, text: &str) -> String {
+        self.paint("1;33", text)
+    }
+
     pub(crate) fn severity(self, severity: Severity) -> String {
         match severity {
             Severity::Error => self.paint("1;31", "error:"),

@@ -134,6 +134,8 @@ impl<'l> Loop<'l> {
 
     pub(super) fn announce(&self) {
         let withheld = self.agent_environment(1).withheld;
+        let named = self.terms.completion_checks.iter();
+        let checks: Vec<String> = named.map(|check| check.id.clone()).collect();
         self.watch.see(&LoopEvent::Opened {
             key: &self.key,
             memory: self.store.path(),
@@ -141,6 +143,7 @@ impl<'l> Loop<'l> {
             at_most: self.terms.loop_max_iters,
             overridable: self.terms.allow_override,
             argv: &self.agent.argv,
+            checks: &checks,
             withheld: &withheld,
         });
         self.warn();

@@ -43,6 +43,8 @@ pub enum LoopEvent<'e> {
         overridable: bool,
         /// The agent.
         argv: &'e [String],
+        /// The checks that the contract names, in its order.
+        checks: &'e [String],
         /// Variables that the agent does not get.
         withheld: &'e [String],
     },

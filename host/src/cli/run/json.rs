@@ -23,11 +23,12 @@ fn value(event: &LoopEvent<'_>) -> Option<Value> {
             iteration,
             at_most,
             argv,
+            checks,
             withheld,
             ..
         } => json!({
             "event": "opened", "key": key, "memory": memory, "iteration": iteration,
-            "at_most": at_most, "argv": argv, "withheld": withheld,
+            "at_most": at_most, "argv": argv, "checks": checks, "withheld": withheld,
         }),
         LoopEvent::Found(findings) => json!({ "event": "found", "findings": findings }),
         LoopEvent::Warning(message) => json!({ "event": "warning", "message": message }),

@@ -1,7 +1,11 @@
 //! `ralph-gate run`: any agent, until the evidence says done.
 
 mod json;
+mod line;
+mod live;
 mod plain;
+mod screen;
+mod text;
 mod watcher;
 
 use std::path::Path;
@@ -17,6 +21,7 @@ use super::args::RunArgs;
 use super::error::CliError;
 use super::terminal::{Severity, Terminal, print};
 use super::{Exit, gate};
+pub(super) use live::restore;
 use watcher::Watcher;
 
 /// The exit code of a process that was interrupted twice.
@@ -29,7 +34,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError>
         return standard(args, &config, &task, terminal);
     }
     match process::role() {
-        Role::Outer => guarded(),
+        Role::Outer => guarded(args, terminal),
         Role::Inner => looped(args, &config, &task, terminal),
     }
 }
@@ -99,7 +104,7 @@ fn standard(
 }
 
 /// The outer process: whoever kills it kills all of the loop.
-fn guarded() -> Result<Exit, CliError> {
+fn guarded(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
     let system = |error| {
         CliError::Run(RunError::System {
             what: "this program can't be started again",
@@ -108,7 +113,11 @@ fn guarded() -> Result<Exit, CliError> {
     };
     let mut inner = Command::new(std::env::current_exe().map_err(system)?);
     inner.args(std::env::args_os().skip(1));
-    Ok(Exit::Code(process::guard(inner)?))
+    let ended = process::guard(inner);
+    if live::is_wanted(args, terminal) {
+        live::restore_after_other();
+    }
+    Ok(Exit::Code(ended?))
 }
 
 /// The inner process: the loop itself.
@@ -128,7 +137,7 @@ fn looped(
         let file = file.display().to_string();
         terminal.warn(|painter| painter.problem(Severity::Warning, &file, problem, 0));
     }
-    let watcher = Watcher::new(terminal, control.clone());
+    let watcher = Watcher::new(args, terminal, control.clone());
     let ended = go(args, config, task, &control, &watcher)?;
     Ok(exit(&ended.verdict))
 }
@@ -161,6 +170,7 @@ fn listen(signals: Signals, control: Control) {
             interrupts += u32::from(signal == Interruption::Interrupt);
             if interrupts > 1 {
                 process::sweep(&[]);
+                restore();
                 std::process::exit(INTERRUPTED);
             }
             control.cancel();

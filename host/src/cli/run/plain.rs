@@ -7,6 +7,7 @@ use ralph_gate::runner::{AgentRecord, LoopEvent, Phase};
 
 use super::super::terminal::{Painter, Severity, clean};
 use super::super::words::word;
+use super::text::{how, iterations, seconds};
 
 /// Describes events, one or a few lines each.
 pub(super) struct Lines {
@@ -87,14 +88,7 @@ impl Lines {
     }
 
     fn agent(record: &AgentRecord) -> String {
-        let how = match (record.exit, record.signal) {
-            _ if record.timed_out => "took too long and was killed".to_owned(),
-            _ if record.canceled => "was canceled".to_owned(),
-            (Some(code), _) if code != 0 => format!("ended with exit code {code}"),
-            (None, Some(signal)) => format!("was killed by signal {signal}"),
-            _ => "ended".to_owned(),
-        };
-        let mut text = format!("  agent {how}, {}", seconds(record.duration_ms));
+        let mut text = format!("  agent {}, {}", how(record), seconds(record.duration_ms));
         if record.tool_calls > 0 {
             text.push_str(&format!(", {} tool calls", record.tool_calls));
         }
@@ -130,7 +124,7 @@ impl Lines {
         }
         let mut text = format!("  {}\n", self.painter.bold("refused: the agent goes on"));
         for failure in &verdict.failures {
-            let check = failure.check.as_deref().unwrap_or("promise");
+            let check = failure.subject();
             let reason = failure.reason.lines().next().unwrap_or_default();
             text.push_str(&format!(
                 "    {}: {} ({})\n",
@@ -147,10 +141,7 @@ impl Lines {
             .detail
             .as_ref()
             .map_or_else(String::new, |detail| format!(" ({})", clean(detail)));
-        let iterations = match iteration {
-            1 => "1 iteration".to_owned(),
-            count => format!("{count} iterations"),
-        };
+        let iterations = iterations(iteration);
         match verdict.stop_reason {
             Some(StopReason::Completed) if verdict.overridden => {
                 format!(
@@ -169,8 +160,4 @@ impl Lines {
             None => format!("passed through after {iterations}{detail}\n"),
         }
     }
-}
-
-fn seconds(milliseconds: u64) -> String {
-    format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100)
 }

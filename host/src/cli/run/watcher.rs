@@ -3,8 +3,9 @@
 use ralph_gate::evidence::now_ms;
 use ralph_gate::runner::{Control, LoopEvent, Phase, Watch};
 
+use super::super::args::RunArgs;
 use super::super::terminal::{Terminal, print};
-use super::{json, plain};
+use super::{json, live, plain};
 
 /// How a loop is told of.
 enum Form {
@@ -12,6 +13,8 @@ enum Form {
     Json,
     /// Lines for a person.
     Plain(plain::Lines),
+    /// A view that is drawn again in place.
+    Live(live::View),
 }
 
 /// Somebody who watches and tells.
@@ -21,9 +24,11 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(terminal: &Terminal, control: Control) -> Self {
+    pub(super) fn new(args: &RunArgs, terminal: &Terminal, control: Control) -> Self {
         let form = if terminal.is_json() {
             Form::Json
+        } else if live::is_wanted(args, terminal) {
+            Form::Live(live::View::new(terminal.painter))
         } else {
             Form::Plain(plain::Lines::new(terminal.painter))
         };
@@ -62,6 +67,10 @@ impl Watch for Watcher {
         let text = match &self.form {
             Form::Json => json::line(event),
             Form::Plain(lines) => lines.describe(event),
+            Form::Live(view) => {
+                view.see(event);
+                return;
+            }
         };
         // A reader that went away does not end the loop.
         if !text.is_empty() {

@@ -1,0 +1,99 @@
+//! Phrases that every way of telling of a loop shares: times, how an agent ended, what a failure is.
+
+use ralph_gate::engine::{Failure, StopReason, Verdict};
+use ralph_gate::runner::AgentRecord;
+
+use super::super::terminal::clean;
+use super::super::words::word;
+
+/// The most characters of a reason that fit into a story of one line per iteration.
+const REASON: usize = 160;
+
+/// Exact enough for something that is over: `0.4 s`, `1 min 12 s`, `2 h 5 min`.
+pub(super) fn seconds(milliseconds: u64) -> String {
+    match milliseconds {
+        0..60_000 => format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100),
+        _ => running(milliseconds),
+    }
+}
+
+/// For something that still runs: changes once a second at most.
+pub(super) fn running(milliseconds: u64) -> String {
+    let seconds = milliseconds / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// How the agent's process ended.
+pub(super) fn how(record: &AgentRecord) -> String {
+    match (record.exit, record.signal) {
+        _ if record.timed_out => "took too long and was killed".to_owned(),
+        _ if record.canceled => "was canceled".to_owned(),
+        (Some(code), _) if code != 0 => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was killed by signal {signal}"),
+        _ => "ended".to_owned(),
+    }
+}
+
+/// The first line of a text that others wrote, harmless.
+pub(super) fn first_line(text: &str) -> String {
+    clean(text.lines().next().unwrap_or_default())
+}
+
+/// What failed, how, and why: `tests check_failed (2 of 14 failed)`.
+pub(super) fn failure(failure: &Failure) -> String {
+    let reason = shorten(&first_line(&failure.reason));
+    let subject = clean(failure.subject());
+    format!("{subject} {} ({reason})", word(&failure.code))
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(REASON) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+/// `1 iteration`, `3 iterations`
+pub(super) fn iterations(count: u32) -> String {
+    match count {
+        1 => "1 iteration".to_owned(),
+        count => format!("{count} iterations"),
+    }
+}
+
+/// What became of the loop, in a few words: `completed`, `stopped: max_iters`.
+pub(super) fn outcome(verdict: &Verdict) -> String {
+    match verdict.stop_reason {
+        Some(StopReason::Completed) => "completed".to_owned(),
+        Some(reason) => format!("stopped: {}", word(&reason)),
+        None => "passed through".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_told_in_its_two_largest_units() {
+        for (milliseconds, over, live) in [
+            (0, "0.0 s", "0 s"),
+            (59_999, "59.9 s", "59 s"),
+            (72_000, "1 min 12 s", "1 min 12 s"),
+            (7_500_000, "2 h 5 min", "2 h 5 min"),
+        ] {
+            assert_eq!(seconds(milliseconds), over);
+            assert_eq!(running(milliseconds), live);
+        }
+    }
+
+    #[test]
+    fn a_long_reason_is_cut_between_characters() {
+        let text = shorten(&"ü".repeat(REASON + 1));
+        assert_eq!(text, format!("{}…", "ü".repeat(REASON)));
+    }
+}

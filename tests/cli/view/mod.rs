@@ -1,0 +1,260 @@
+//! The live view of `run`, as a terminal shows it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::harness::binary;
+use crate::pty::Watched;
+
+/// The screens that the README shows.
+const SCREENS: &str = "cli/view/screens.md";
+
+const CONFIG: &str = r#"
+[contract]
+mode = "ralph"
+completion_checks = ["tests", "docs", { id = "lint", required = false }]
+loop_max_iters = 20
+cost_budget_usd = "5.00"
+
+[checks.tests]
+kind = "tests_green"
+format = "tap"
+argv = ["sh", "tests.sh"]
+
+[checks.docs]
+kind = "file"
+path = "README.md"
+
+[checks.lint]
+argv = ["true"]
+
+[agent]
+argv = ["./claude", "-p"]
+prompt = "make the tests pass"
+"#;
+
+/// Three tests, of which one needs the parser.
+const TESTS: &str = "echo 1..3; echo ok 1 - reads; echo ok 2 - writes
+if grep -q mended parser.txt; then echo ok 3 - parses; else echo not ok 3 - parses; exit 1; fi
+";
+
+/// An agent that prints as Claude Code does, and that goes on when it is told to.
+const AGENT: &str = r#"#!/bin/sh
+used='{"m":{"inputTokens":900,"cacheReadInputTokens":0,"cacheCreationInputTokens":0,"outputTokens":100,"costUSD":0.14}}'
+call='{"type":"tool_use","id":"t'$RALPH_GATE_ITERATION'","name":"Edit","input":{"file_path":"parser.txt"}}'
+echo '{"type":"assistant","message":{"id":"m","content":['$call']}}'
+read -r word < go
+echo "$word" >> parser.txt
+echo '{"type":"result","subtype":"success","is_error":false,"result":"Done.","model_usage_since_last_result":'$used'}'
+"#;
+
+/// A workspace in which a loop takes two iterations.
+struct Workspace(tempfile::TempDir);
+
+impl Workspace {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("ralph-gate.toml", CONFIG),
+            ("tests.sh", TESTS),
+            ("claude", AGENT),
+            ("README.md", "A parser.\n"),
+            ("parser.txt", "broken\n"),
+        ] {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let agent = folder.path().join("claude");
+        fs::set_permissions(agent, fs::Permissions::from_mode(0o755)).unwrap();
+        let made = Command::new("mkfifo")
+            .arg(folder.path().join("go"))
+            .status();
+        assert!(made.unwrap().success());
+        Self(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// `ralph-gate run` in it.
+    fn run(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command
+            .args(["run", "--session", "night"])
+            .args(arguments)
+            .current_dir(self.path())
+            .env("TERM", "xterm-256color")
+            .env_remove("NO_COLOR")
+            .env_remove("RALPH_GATE_INNER");
+        command
+    }
+
+    /// Lets the agent end its turn, with that word in the parser.
+    fn go(&self, word: &str) {
+        fs::write(self.path().join("go"), format!("{word}\n")).unwrap();
+    }
+}
+
+/// Seconds as they would be on a machine that takes no time. What stands behind them stays in its column.
+fn without_times(text: &str) -> String {
+    let mut masked = String::new();
+    for line in text.lines() {
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once(" s") {
+            let start = before.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+            let number = &before[start.len()..];
+            let zero = if number.contains('.') { "0.0" } else { "0" };
+            let is_time = !number.is_empty() && !after.starts_with(char::is_alphanumeric);
+            masked.push_str(start);
+            if is_time {
+                let is_column = start.ends_with("   ");
+                let moved = number.len().saturating_sub(zero.len());
+                masked.push_str(&" ".repeat(if is_column { moved } else { 0 }));
+            }
+            masked.push_str(if is_time { zero } else { number });
+            masked.push_str(" s");
+            rest = after;
+        }
+        masked.push_str(rest);
+        masked.push('\n');
+    }
+    masked
+}
+
+fn section(title: &str, screen: &Watched) -> String {
+    format!("{title}\n\n```text\n{}```\n", without_times(&screen.text()))
+}
+
+#[test]
+fn a_loop_can_be_watched_from_its_first_turn_to_its_end() {
+    let workspace = Workspace::new();
+    let mut watched = Watched::start(workspace.run(&[]), 24, 90);
+    watched.wait_for(&["iteration 1 of 20", "tool: Edit parser.txt"]);
+    assert!(watched.screen().hide_cursor());
+    let at_work = section("The agent is at work in the first iteration:", &watched);
+
+    workspace.go("tried");
+    watched.wait_for(&["iteration 2 of 20", "tool: Edit parser.txt"]);
+    let refused = section("It said that it was done, and was refused:", &watched);
+
+    workspace.go("mended");
+    assert_eq!(watched.finish(), 0, "{}", watched.text());
+    assert!(!watched.screen().hide_cursor());
+    let completed = section("The evidence is there:", &watched);
+
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(SCREENS);
+    let title = "# `ralph-gate run` on a terminal";
+    let seen = [title, &at_work, &refused, &completed].join("\n\n");
+    let seen = seen.replace("\n\n\n", "\n\n");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&file, &seen).unwrap();
+    }
+    let expected = fs::read_to_string(&file).unwrap();
+    assert_eq!(seen, expected, "BLESS=1 writes {SCREENS} anew");
+}
+
+#[test]
+fn a_small_terminal_shows_what_fits_and_keeps_what_is_over() {
+    let workspace = Workspace::new();
+    let mut watched = Watched::start(workspace.run(&[]), 9, 36);
+    watched.wait_for(&["iteration 1 of 20", "tool"]);
+    workspace.go("tried");
+    watched.wait_for(&["iteration 2 of 20"]);
+    watched.wait_for(&["tool"]);
+    let text = watched.text();
+    let rows: Vec<&str> = text.lines().collect();
+    assert!(rows.len() < 9, "{text}");
+    assert_eq!(
+        rows.iter()
+            .filter(|row| row.starts_with("loop night  iteration"))
+            .count(),
+        1,
+        "{text}"
+    );
+    assert!(!text.contains("loop_max_iters"), "{text}");
+    workspace.go("mended");
+    assert_eq!(watched.finish(), 0, "{text}");
+}
+
+#[test]
+fn an_interrupt_ends_the_view_with_a_summary_and_a_cursor() {
+    let workspace = Workspace::new();
+    let mut watched = Watched::start(workspace.run(&[]), 24, 90);
+    watched.wait_for(&["tool: Edit parser.txt"]);
+    let guard = Pid::from_child(&watched.child);
+    kill_process(guard, Signal::INT).unwrap();
+    assert_eq!(watched.finish(), 3, "{}", watched.text());
+    assert!(!watched.screen().hide_cursor());
+    let text = watched.text();
+    assert!(
+        text.contains("stopped: context_canceled after 1 iteration"),
+        "{text}"
+    );
+    assert!(text.contains("handoff.md"), "{text}");
+    assert!(!text.contains("agent 0 s"), "the region is gone: {text}");
+}
+
+#[test]
+fn the_cursor_comes_back_when_the_loop_is_killed() {
+    let workspace = Workspace::new();
+    let mut watched = Watched::start(workspace.run(&[]), 24, 90);
+    watched.wait_for(&["tool: Edit parser.txt"]);
+    assert!(watched.screen().hide_cursor());
+    kill_process(runner_of(watched.child.id()), Signal::KILL).unwrap();
+    assert_eq!(watched.finish(), 137, "{}", watched.text());
+    assert!(!watched.screen().hide_cursor());
+}
+
+/// The process that the guard started.
+fn runner_of(guard: u32) -> Pid {
+    let tasks = PathBuf::from(format!("/proc/{guard}/task"));
+    let children = fs::read_dir(tasks).unwrap().flat_map(|task| {
+        let children = fs::read_to_string(task.unwrap().path().join("children"));
+        let children = children.unwrap();
+        children
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    });
+    let children: Vec<String> = children.collect();
+    assert_eq!(children.len(), 1, "{children:?}");
+    Pid::from_raw(children[0].parse().unwrap()).unwrap()
+}
+
+#[test]
+fn an_error_stands_alone_below_what_is_over() {
+    let workspace = Workspace::new();
+    let mut watched = Watched::start(workspace.run(&["--", "./nobody"]), 24, 90);
+    assert_eq!(watched.finish(), 1, "{}", watched.text());
+    assert!(!watched.screen().hide_cursor());
+    let text = watched.text();
+    assert!(text.contains("error: "), "{text}");
+    assert!(!text.contains("iteration 1 of 20"), "{text}");
+}
+
+#[test]
+fn whoever_wants_lines_gets_no_view() {
+    for (arguments, term) in [
+        (&["--plain"][..], "xterm"),
+        (&[], "dumb"),
+        (&["--json"], "xterm"),
+    ] {
+        let workspace = Workspace::new();
+        let mut command = workspace.run(arguments);
+        command.env("TERM", term);
+        let mut watched = Watched::start(command, 24, 90);
+        for word in ["tried", "mended"] {
+            workspace.go(word);
+        }
+        assert_eq!(watched.finish(), 0, "{}", watched.text());
+        let bytes = String::from_utf8(watched.bytes.clone()).unwrap();
+        for command in ["\x1b[?25", "\x1b[J", "\x1b[?7"] {
+            assert!(!bytes.contains(command), "{arguments:?} {term}: {bytes:?}");
+        }
+        assert!(bytes.contains("completed"), "{bytes:?}");
+    }
+}
