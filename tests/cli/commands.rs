@@ -4,8 +4,9 @@ use serde_json::json;
 
 use crate::harness::{Files, command, run, run_with};
 
-const COMMANDS: [&[&str]; 23] = [
+const COMMANDS: [&[&str]; 24] = [
     &["run"],
+    &["init"],
     &["status"],
     &["cancel"],
     &["override"],

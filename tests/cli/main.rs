@@ -6,6 +6,8 @@ mod bad_input;
 mod commands;
 mod evaluate;
 mod harness;
+#[cfg(unix)]
+mod init;
 mod memory;
 mod output;
 #[cfg(target_os = "linux")]

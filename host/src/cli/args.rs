@@ -16,6 +16,7 @@ use super::terminal::{ErrorForm, Terminal};
 #[derive(Debug, Parser)]
 #[command(name = "ralph-gate", version)]
 #[command(after_help = "Examples:
+  ralph-gate init
   ralph-gate run --prompt-file TASK.md -- claude -p
   ralph-gate evaluate --exit-code iteration.json
   ralph-gate contract check contract.yaml
@@ -44,6 +45,8 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     #[cfg(unix)]
     Run(RunArgs),
+    #[cfg(unix)]
+    Init(InitArgs),
     #[cfg(unix)]
     Status(StatusArgs),
     #[cfg(unix)]
@@ -148,6 +151,42 @@ pub(crate) struct RunArgs {
     /// The agent and its arguments; those of [agent] when absent
     #[arg(last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<String>,
+}
+
+/// Write a ralph-gate.toml that fits this folder
+///
+/// Looks for cargo, npm, pytest, go and make, and makes a check of each way of testing that it finds. Nothing is
+/// overwritten. In a git repository, `.ralph/` is added to .gitignore unless it is ignored already.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate init
+  ralph-gate init --agent codex --yes
+  ralph-gate init --dry-run")]
+pub(crate) struct InitArgs {
+    /// Who does the work; asked on a terminal, claude otherwise
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub(crate) agent: Option<AgentName>,
+    /// Ask nothing
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Print the file instead of writing it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Write a new one although there is one; the old one is kept as .bak
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Leave .gitignore alone
+    #[arg(long)]
+    pub(crate) no_gitignore: bool,
+}
+
+/// An agent that `init` knows how to call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AgentName {
+    Claude,
+    Codex,
+    Gemini,
+    Other,
 }
 
 /// Which loop is meant.

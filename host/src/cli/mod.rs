@@ -7,6 +7,8 @@ mod contract;
 mod error;
 mod evaluate;
 mod fingerprint;
+#[cfg(unix)]
+mod init;
 mod input;
 #[cfg(unix)]
 mod loops;
@@ -86,6 +88,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
     match command {
         #[cfg(unix)]
         Command::Run(args) => run::run(&args, terminal),
+        #[cfg(unix)]
+        Command::Init(args) => init::run(&args, terminal),
         #[cfg(unix)]
         Command::Status(args) => loops::status(&args.place, terminal),
         #[cfg(unix)]

@@ -24,6 +24,12 @@ pub enum ConfigError {
         /// The other.
         second: PathBuf,
     },
+    /// There is one, where none may be.
+    #[error("there is a configuration already, {}", file.display())]
+    Exists {
+        /// The file.
+        file: PathBuf,
+    },
     /// A file can't be read.
     #[error("{} can't be read: {reason}", file.display())]
     Unreadable {
@@ -58,6 +64,7 @@ impl ConfigError {
         match self {
             Self::Missing { .. } => "config_missing",
             Self::Ambiguous { .. } => "config_ambiguous",
+            Self::Exists { .. } => "config_exists",
             Self::Unreadable { .. } => "unreadable_input",
             Self::Invalid { .. } => "invalid_config",
             Self::Standard => "standard_mode",
@@ -72,6 +79,9 @@ impl ConfigError {
                 Some("`ralph-gate init` writes one that fits this folder; `--config` names another")
             }
             Self::Ambiguous { .. } => Some("remove one of them, or name one with `--config`"),
+            Self::Exists { .. } => Some(
+                "edit it, or write a new one with `--force`, which keeps the old one beside it",
+            ),
             Self::Unreadable { .. } => Some("see that it is there and can be read"),
             Self::Standard => Some("set `mode = \"ralph\"` in [contract]"),
             Self::Invalid { .. } | Self::Engine(_) => None,

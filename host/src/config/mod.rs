@@ -11,6 +11,8 @@ mod place;
 mod request;
 pub mod schema;
 mod sections;
+pub mod starter;
+mod survey;
 mod words;
 
 use std::collections::BTreeMap;
@@ -23,6 +25,7 @@ pub use check::{Check, CheckProgram, FileCondition, GitCheck};
 pub use error::ConfigError;
 pub use request::{NamedCheck, Request, Task, Terms};
 pub use sections::{Agent, Git, Memory, Progress, Tripwires};
+pub use survey::survey;
 pub use words::{AdapterName, KindName, Leftovers, PromptTo};
 
 /// The names that a configuration may have, in the order in which they are looked for.

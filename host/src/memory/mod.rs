@@ -35,6 +35,7 @@ mod seal;
 mod store;
 #[cfg(test)]
 mod tests;
+mod text;
 mod view;
 mod whole;
 mod write;
@@ -47,8 +48,9 @@ pub use file::{DEFAULT_ROOT, FileStore, InMemoryStore};
 pub use finding::{Finding, FindingCode, paragraph};
 pub use key::SessionKey;
 pub use lock::{Holder, Patience, holder};
-pub use portable::{Imported, import, save_text};
+pub use portable::{Imported, import};
 pub use store::{Retention, Store};
+pub use text::{create_text, replace_text, save_text};
 pub use view::{FileReport, Listed, Reading, Standing, Verification, View, list};
 
 use crate::engine::{Prd, ProgressLog};

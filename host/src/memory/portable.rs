@@ -3,15 +3,12 @@
 //! JSON lines: a header, one line a file, and a last line with the digest of everything before it. What is not text is
 //! written in hexadecimal digits.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoint;
-use super::disk::{Action, Disk, DiskError, Durability, Folder, Place, SessionFolder};
+use super::disk::{Disk, Durability, Folder, Place, SessionFolder};
 use super::error::MemoryError;
 use super::file::folder_name;
 use super::key::SessionKey;
@@ -146,34 +143,6 @@ pub fn import(root: &Path, file: &str, text: &str) -> Result<Imported, MemoryErr
         revision: header.revision,
         path,
     })
-}
-
-/// Writes a text to a file that a person named, all of it or nothing, durable before the call returns.
-pub fn save_text(path: &Path, text: &str) -> Result<(), MemoryError> {
-    let failed = |error: io::Error| DiskError::io(Action::Write, path.display(), error);
-    let name = path
-        .file_name()
-        .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
-    let mut temporary_name = OsString::from(".");
-    temporary_name.push(name);
-    temporary_name.push(format!(".{}.new", std::process::id()));
-    let temporary = path.with_file_name(temporary_name);
-    let written = File::create_new(&temporary).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    });
-    if let Err(error) = written {
-        let _ = fs::remove_file(&temporary);
-        return Err(failed(error).into());
-    }
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = File::open(folder.unwrap_or(Path::new(".")));
-    Ok(folder
-        .and_then(|folder| folder.sync_all())
-        .map_err(failed)?)
 }
 
 fn parse(text: &str) -> Result<(Header, Vec<PlacedFile>), String> {

@@ -181,6 +181,16 @@ impl Repository {
         &self.place.root
     }
 
+    /// Whether git ignores a path of the workspace, there or not. A folder's name ends with `/`.
+    pub fn ignores(&self, path: &str) -> Result<bool, WorktreeError> {
+        let path = path.as_bytes().to_vec();
+        self.ask(move |open| {
+            let path = name::join(&open.place.prefix, &path);
+            let ignored = open.git.is_path_ignored(name::path(&path));
+            ignored.map_err(open.place.failed("ask whether a path is ignored"))
+        })
+    }
+
     /// What state it is in now.
     pub fn state(&self) -> Result<GitState, WorktreeError> {
         self.ask(Open::state)
