@@ -582,6 +582,24 @@ fn events_can_be_read_back_by_writers_and_readers() {
 }
 
 #[test]
+fn a_reader_sees_the_events_that_a_killed_writer_saved_and_did_not_add_to_the_log() {
+    let session = Session::new();
+    let mut store = session.open();
+    go_on(&mut store, "one");
+    let before = session.read("events.jsonl");
+    go_on(&mut store, "two");
+    drop(store);
+    let whole = session.read("events.jsonl");
+    let view = View::open(&session.root(), &session.key).unwrap();
+    for kept in [before.len(), before.len() + 1, whole.len() - 1, whole.len()] {
+        session.write("events.jsonl", &whole[..kept]);
+        let seen: Vec<u64> = view.events().unwrap().iter().map(|it| it.seq).collect();
+        assert_eq!(seen, [1, 2], "with {kept} of {} bytes", whole.len());
+        assert_eq!(session.read("events.jsonl").len(), kept, "a reader wrote");
+    }
+}
+
+#[test]
 fn the_end_of_the_progress_log_begins_with_a_line() {
     let session = Session::new();
     let mut store = session.open();

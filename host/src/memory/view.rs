@@ -167,10 +167,15 @@ impl<D: Disk> View<D> {
         })
     }
 
-    /// What happened, oldest first, as far as the newest checkpoint knows of it.
+    /// What happened, oldest first, as far as the newest checkpoint knows of it: also what a killed writer saved and
+    /// did not come to add to the log.
     pub fn events(&self) -> Result<Vec<Record>, MemoryError> {
         self.steadily(|head, _, _| {
             let mut log = self.bytes(&EVENTS)?.ok().flatten().unwrap_or_default();
+            if is_being_written(&log, head) {
+                log.truncate(usize::try_from(head.events.from.len).unwrap_or(usize::MAX));
+                log.extend(head.events.text().into_bytes());
+            }
             log.truncate(usize::try_from(head.events.end.len).unwrap_or(usize::MAX));
             Ok(records(&log))
         })
