@@ -2,11 +2,10 @@
 
 use std::ffi::OsStr;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
-use std::{env, fs, thread};
+use std::{fs, thread};
 
+use ralph_gate_tests::binary::binary;
 use serde_json::Value;
 
 /// What one run of the command left behind.
@@ -42,35 +41,6 @@ impl Run {
             .unwrap_or_else(|| panic!("{self:?}"))
             .to_owned()
     }
-}
-
-/// The command, built once. The binary belongs to another package, so cargo does not build it for this test
-/// by itself; it says where it is.
-pub(crate) fn binary() -> &'static Path {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| {
-        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        // The whole workspace, so that cargo chooses the same features as for the tests.
-        cargo.args(["build", "--workspace", "--bin", "ralph-gate"]);
-        cargo.args(["--message-format", "json-render-diagnostics"]);
-        if !cfg!(debug_assertions) {
-            cargo.arg("--release");
-        }
-        let output = cargo
-            .current_dir(workspace)
-            .stderr(Stdio::inherit())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "cargo could not build ralph-gate");
-        String::from_utf8(output.stdout)
-            .unwrap()
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-            .filter(|message| message["target"]["name"] == "ralph-gate")
-            .find_map(|message| message["executable"].as_str().map(PathBuf::from))
-            .expect("cargo built no ralph-gate")
-    })
 }
 
 /// The command with an environment in which a defect would show its backtrace.
