@@ -1,4 +1,5 @@
-//! `cargo xtask crash`: the memory against power cuts, kills, failing calls, and what else happens to files.
+//! `cargo xtask crash`: the memory against power cuts, kills, failing calls, and what else happens to files; whole loops
+//! against kills.
 
 use std::process::Command as Process;
 
@@ -15,7 +16,8 @@ pub(crate) const COMMAND: Command = Command {
     summary: "kill processes, cut the power, fill the disk: the memory loses nothing",
     details: "First a simulated disk that loses power at every point, then every bit of every file flipped,\n\
               then real processes: killed by strace at their system calls, with calls that fail, eight at\n\
-              a time, with files that are swapped for links, on a full disk. Prints what was done and found.\n\
+              a time, with files that are swapped for links, on a full disk. Last, whole loops: 200 times one of\n\
+              their processes is killed, and each time the loop is resumed. Prints what was done and found.\n\
               Takes about half an hour. `cargo xtask test` always does less of the same.",
     flags: &[
         Flag {
@@ -42,9 +44,16 @@ pub(crate) const COMMAND: Command = Command {
             name: "--real",
             meaning: "only the real processes",
         },
+        Flag {
+            name: "--resume",
+            meaning: "only the loops that are killed and resumed",
+        },
     ],
     words: &[],
-    examples: &["cargo xtask crash", "cargo xtask crash --kills 500 --real"],
+    examples: &[
+        "cargo xtask crash --resume",
+        "cargo xtask crash --kills 500 --real",
+    ],
     run,
 };
 
@@ -67,20 +76,15 @@ const FEW: &[(&str, u64)] = &[
 
 fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     step("checking the toolchain", || setup::ensure(workspace))?;
+    if args.has("--resume") {
+        return kill_loops(workspace);
+    }
     if let Err(reason) = setup::ensure_package(workspace, "strace") {
         bail!("{reason}; without it no process can be killed at a system call");
     }
     if !args.has("--real") {
         step("cutting the power and flipping bits", || {
-            let mut cargo =
-                workspace.cargo(&["test", "--workspace", "--release", "--test", "memory"]);
-            cargo.env("RALPH_GATE_CRASH", "full").args([
-                "--",
-                "--nocapture",
-                "--test-threads",
-                "1",
-            ]);
-            process::run(&mut cargo)
+            test_fully(workspace, "memory")
         })?;
     }
     step("building the workers", || {
@@ -98,7 +102,23 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
             |(name, default): &(&'static str, u64)| (*name, args.number(name).unwrap_or(*default));
         let options: Vec<(&str, u64)> = DEFAULTS.iter().map(number).collect();
         campaign(Process::new(program), &options)
+    })?;
+    kill_loops(workspace)
+}
+
+fn kill_loops(workspace: &Workspace) -> Result<()> {
+    step("killing and resuming loops", || {
+        test_fully(workspace, "resume")
     })
+}
+
+/// A test that does less where it is one of many.
+fn test_fully(workspace: &Workspace, name: &str) -> Result<()> {
+    let mut cargo = workspace.cargo(&["test", "--workspace", "--release", "--test", name]);
+    cargo
+        .env("RALPH_GATE_CRASH", "full")
+        .args(["--", "--nocapture", "--test-threads", "1"]);
+    process::run(&mut cargo)
 }
 
 /// Does a little of it, with what `cargo test` built. Gives what can't be done here.
