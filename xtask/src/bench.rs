@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: how long one decision takes, one save, and one process that asks.
+//! `cargo xtask bench`: how long one decision takes, one save, one iteration, and one process that asks.
 
 use std::fs;
 use std::path::Path;
@@ -16,16 +16,17 @@ use crate::workspace::{Workspace, in_ci};
 
 pub(crate) const COMMAND: Command = Command {
     name: "bench",
-    summary: "measure a decision, a save and the start of a process",
+    summary: "measure a decision, a save, an iteration and the start of a process",
     details: "gate     one call of the gate, native and in the component\n\
               memory   a save beside two bare syncs and beside a plain write; opening a long session\n\
+              loop     an iteration beside its bare agent; a loop of 10,000 of them, and its memory\n\
               startup  a whole `ralph-gate promise` process beside /bin/true (needs hyperfine)\n\
               all      all of them; this is also what happens without a word",
     flags: &[Flag {
         name: "--quick",
         meaning: "fewer runs: good for a look, not for a comparison",
     }],
-    words: &["gate", "memory", "startup", "all"],
+    words: &["gate", "memory", "loop", "startup", "all"],
     examples: &["cargo xtask bench", "cargo xtask bench startup --quick"],
     run,
 };
@@ -43,6 +44,9 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     }
     if wanted("memory") {
         step("measuring the memory", || bench(workspace, "memory", quick))?;
+    }
+    if wanted("loop") {
+        step("measuring the loop", || bench(workspace, "loop", quick))?;
     }
     if wanted("startup")
         && let Some(skip) = startup(workspace, quick)?
