@@ -600,6 +600,40 @@ fn a_reader_sees_the_events_that_a_killed_writer_saved_and_did_not_add_to_the_lo
 }
 
 #[test]
+fn what_a_killed_writer_did_not_come_to_write_is_not_wrong_and_what_is_gone_later_is() {
+    let session = Session::new();
+    let mut store = session.open();
+    let contract = format!("{CONTRACT} ");
+    let change = Change {
+        contract: Some(contract.clone()),
+        handoff: Some("# Handoff\n".into()),
+        ..iteration(&store, "one")
+    };
+    store.save(&change).unwrap();
+    let view = View::open(&session.root(), &session.key).unwrap();
+    let standing = || view.verify(&GATE).unwrap().standing();
+    for name in ["progress.txt", "handoff.md"] {
+        let whole = session.read(name);
+        fs::remove_file(session.path(name)).unwrap();
+        assert_eq!(standing(), Standing::Changed, "{name}");
+        session.write(name, &whole);
+    }
+    session.write("contract.json", CONTRACT);
+    assert_eq!(standing(), Standing::Changed);
+    session.write("contract.json", &contract);
+    assert_eq!(standing(), Standing::Right);
+    go_on(&mut store, "two");
+    for name in ["progress.txt", "handoff.md", "contract.json"] {
+        let whole = session.read(name);
+        fs::remove_file(session.path(name)).unwrap();
+        assert_eq!(standing(), Standing::Wrong, "{name}");
+        session.write(name, &whole);
+    }
+    session.write("contract.json", CONTRACT);
+    assert_eq!(standing(), Standing::Wrong);
+}
+
+#[test]
 fn the_end_of_the_progress_log_begins_with_a_line() {
     let session = Session::new();
     let mut store = session.open();

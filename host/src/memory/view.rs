@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::change::State;
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{Checkpoint, Whole};
 use super::disk::{Disk, DiskError, Folder, Missing, Place, SessionFolder};
 use super::error::MemoryError;
 use super::events::{Break, Record, follow, records};
@@ -320,15 +320,38 @@ impl<D: Disk> View<D> {
     }
 
     fn verify_contract(&self, head: &Checkpoint, pace: Pace) -> Result<FileReport, MemoryError> {
-        let report = match self.bytes(&CONTRACT)? {
-            Err(reason) => FileReport::new(CONTRACT, Standing::Wrong, reason),
-            Ok(found) => match compare(found, Some(&head.contract.text), &[]) {
-                Found::Same => FileReport::right(CONTRACT, "the pinned contract"),
-                Found::Missing => FileReport::new(CONTRACT, pace.wrong(), "it is missing"),
-                _ => FileReport::new(CONTRACT, pace.wrong(), "it is not the pinned contract"),
-            },
+        let found = match self.bytes(&CONTRACT)? {
+            Err(reason) => return Ok(FileReport::new(CONTRACT, Standing::Wrong, reason)),
+            Ok(found) => found,
         };
-        Ok(report)
+        if self.is_unfinished(found.as_deref(), head, |it| Some(&it.contract)) {
+            return Ok(unfinished(CONTRACT));
+        }
+        Ok(match compare(found, Some(&head.contract.text), &[]) {
+            Found::Same => FileReport::right(CONTRACT, "the pinned contract"),
+            Found::Missing => FileReport::new(CONTRACT, pace.wrong(), "it is missing"),
+            _ => FileReport::new(CONTRACT, pace.wrong(), "it is not the pinned contract"),
+        })
+    }
+
+    /// Whether a file is still as it was before the newest save: whoever saved was killed, or is about to write it.
+    fn is_unfinished(
+        &self,
+        found: Option<&[u8]>,
+        head: &Checkpoint,
+        whole: impl Fn(&Checkpoint) -> Option<&Whole>,
+    ) -> bool {
+        let is_as_in =
+            |checkpoint: &Checkpoint| whole(checkpoint).map(|whole| whole.text.as_bytes()) == found;
+        if is_as_in(head) {
+            return false;
+        }
+        match head.revision {
+            1 => found.is_none(),
+            // Without the one before, nobody knows how it was.
+            revision => read_checkpoint(&self.disk, revision - 1, Some(&head.key))
+                .is_ok_and(|before| before.is_ok_and(|before| is_as_in(&before))),
+        }
     }
 
     fn verify_prd(
@@ -342,6 +365,9 @@ impl<D: Disk> View<D> {
             Err(reason) => return Ok(Some(FileReport::new(PRD, Standing::Wrong, reason))),
             Ok(found) => found,
         };
+        if self.is_unfinished(found.as_deref(), head, |it| it.prd.as_ref()) {
+            return Ok(Some(unfinished(PRD)));
+        }
         let report = match compare(found, saved, &[]) {
             Found::Same if saved.is_none() => return Ok(None),
             Found::Same => FileReport::right(PRD, "as it was saved"),
@@ -376,6 +402,8 @@ impl<D: Disk> View<D> {
                 }
                 Some((_, message)) => FileReport::new(PROGRESS, Standing::Changed, message),
             },
+            // All of it is what the newest save adds.
+            Err(None) if head.progress.from == 0 => unfinished(PROGRESS),
             Err(None) => FileReport::new(PROGRESS, pace.wrong(), "it is missing"),
             Err(Some(_)) => FileReport::new(
                 PROGRESS,
@@ -426,15 +454,20 @@ impl<D: Disk> View<D> {
         let Some(handoff) = &head.handoff else {
             return Ok(None);
         };
-        let report = match self.bytes(&HANDOFF)? {
-            Err(reason) => FileReport::new(HANDOFF, Standing::Wrong, reason),
-            Ok(found) => match compare(found, Some(&handoff.text), &[]) {
-                Found::Same => FileReport::right(HANDOFF, "as it was saved"),
-                Found::Missing => FileReport::new(HANDOFF, pace.wrong(), "it is missing"),
-                _ => FileReport::new(HANDOFF, Standing::Changed, "edited since it was saved"),
-            },
+        let found = match self.bytes(&HANDOFF)? {
+            Err(reason) => {
+                return Ok(Some(FileReport::new(HANDOFF, Standing::Wrong, reason)));
+            }
+            Ok(found) => found,
         };
-        Ok(Some(report))
+        if self.is_unfinished(found.as_deref(), head, |it| it.handoff.as_ref()) {
+            return Ok(Some(unfinished(HANDOFF)));
+        }
+        Ok(Some(match compare(found, Some(&handoff.text), &[]) {
+            Found::Same => FileReport::right(HANDOFF, "as it was saved"),
+            Found::Missing => FileReport::new(HANDOFF, pace.wrong(), "it is missing"),
+            _ => FileReport::new(HANDOFF, Standing::Changed, "edited since it was saved"),
+        }))
     }
 
     fn count_quarantine(&self) -> Result<Option<FileReport>, MemoryError> {
@@ -451,6 +484,12 @@ impl<D: Disk> View<D> {
             )),
         })
     }
+}
+
+/// A file that the newest save did not come to.
+fn unfinished(file: Place) -> FileReport {
+    let message = "it is as it was before the newest save; the next writer brings it up to date";
+    FileReport::new(file, Standing::Changed, message)
 }
 
 /// Whether a log is right up to the newest save, of which it has only a part: a crash, or a writer that is at work,
