@@ -25,28 +25,32 @@ impl Loop<'_> {
     /// Looks at the work. Layout, comments of data files, times and the like don't count: the gate sees to that.
     pub(super) fn look_at_work(&self) -> Result<Work, RunError> {
         let repository = self.repository()?;
-        let tree = match &repository {
-            Some(repository) => Some(repository.digest()?.to_string()),
-            None => None,
-        };
         let limits = ContentLimits::default();
-        let artifacts = match (&repository, self.config.progress.artifacts.as_slice()) {
-            (Some(repository), []) => {
+        let patterns = self.config.progress.artifacts.as_slice();
+        let (tree, artifacts) = match &repository {
+            Some(repository) if patterns.is_empty() => {
                 let since = self.baseline.first_commit.as_deref();
-                let files = repository.changed_files(since, &limits)?;
-                files.into_iter().map(changed).collect()
+                let (tree, files) = repository.digest_and_changed_files(since, &limits)?;
+                (Some(tree), files.into_iter().map(changed).collect())
             }
-            (None, []) => Vec::new(),
-            (_, patterns) => {
-                let workspace = &self.config.workspace;
-                let files = worktree::matching_files(workspace, patterns, &self.excluded, &limits)?;
-                files.into_iter().map(matching).collect()
-            }
+            Some(repository) => (Some(repository.digest()?), self.matching(&limits)?),
+            None => (None, self.matching(&limits)?),
         };
         Ok(Work {
             artifacts: self.fold(artifacts, repository.is_some())?,
-            tree,
+            tree: tree.map(|tree| tree.to_string()),
         })
+    }
+
+    /// The files that the configuration names.
+    fn matching(&self, limits: &ContentLimits) -> Result<Vec<Artifact>, RunError> {
+        let patterns = self.config.progress.artifacts.as_slice();
+        if patterns.is_empty() {
+            return Ok(Vec::new());
+        }
+        let workspace = &self.config.workspace;
+        let files = worktree::matching_files(workspace, patterns, &self.excluded, limits)?;
+        Ok(files.into_iter().map(matching).collect())
     }
 
     /// The repository that the workspace is in.

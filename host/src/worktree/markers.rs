@@ -1,6 +1,7 @@
 //! Conflict markers that a merge left in text files.
 
 use super::error::WorktreeError;
+use super::look::Look;
 use super::name::{self, shown};
 use super::plain::{self, Root};
 use super::repository::Repository;
@@ -36,7 +37,8 @@ impl Repository {
         self.ask(move |open| {
             let root = Root::open(&open.place.workspace)?;
             let mut markers = ConflictMarkers::default();
-            for (path, different) in open.different(since.as_deref())? {
+            let look = Look::take(open)?;
+            for (path, different) in open.different(&look, since.as_deref())? {
                 if different.entry.is_some_and(|entry| entry.is_file()) {
                     search(&root, &path, &mut markers)?;
                 }

@@ -51,17 +51,7 @@ pub enum ChangedKind {
 impl Repository {
     /// The state of all files as one digest. Nothing is written.
     pub fn digest(&self) -> Result<TreeDigest, WorktreeError> {
-        self.ask(|open| {
-            let look = Look::take(open)?;
-            let mut hasher = blake3::Hasher::new();
-            hasher.update(b"ralph-gate tree 1\n");
-            for (path, entry) in &look.tree {
-                digest::add(&mut hasher, open.place.inside(path).unwrap_or(path));
-                hasher.update(&entry.mode.to_le_bytes());
-                digest::add(&mut hasher, entry.id.as_bytes());
-            }
-            Ok(TreeDigest(Digest::so_far(&hasher)))
-        })
+        self.ask(|open| Ok(open.digest(&Look::take(open)?)))
     }
 
     /// The files that differ from a commit, untracked ones included, sorted. Without a commit, all files.
@@ -72,17 +62,29 @@ impl Repository {
         since: Option<&str>,
         limits: &ContentLimits,
     ) -> Result<Vec<ChangedFile>, WorktreeError> {
+        let (_, files) = self.digest_and_changed_files(since, limits)?;
+        Ok(files)
+    }
+
+    /// Both of one look, which costs half as much as two.
+    pub fn digest_and_changed_files(
+        &self,
+        since: Option<&str>,
+        limits: &ContentLimits,
+    ) -> Result<(TreeDigest, Vec<ChangedFile>), WorktreeError> {
         let (since, limits) = (since.map(str::to_owned), *limits);
         self.ask(move |open| {
-            let different = open.different(since.as_deref())?;
+            let look = Look::take(open)?;
+            let different = open.different(&look, since.as_deref())?;
             let mut reader = Reader {
                 root: Root::open(&open.place.workspace)?,
                 limits,
             };
-            different
+            let files: Result<Vec<ChangedFile>, WorktreeError> = different
                 .into_iter()
                 .map(|(path, different)| reader.changed(&path, &different))
-                .collect()
+                .collect();
+            Ok((open.digest(&look), files?))
         })
     }
 }
@@ -95,16 +97,28 @@ pub(super) struct Different {
 }
 
 impl Open {
+    fn digest(&self, look: &Look) -> TreeDigest {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"ralph-gate tree 1\n");
+        for (path, entry) in &look.tree {
+            digest::add(&mut hasher, self.place.inside(path).unwrap_or(path));
+            hasher.update(&entry.mode.to_le_bytes());
+            digest::add(&mut hasher, entry.id.as_bytes());
+        }
+        TreeDigest(Digest::so_far(&hasher))
+    }
+
     /// What differs between a commit and the files. Paths are the workspace's.
     pub(super) fn different(
         &self,
+        look: &Look,
         since: Option<&str>,
     ) -> Result<BTreeMap<Vec<u8>, Different>, WorktreeError> {
         let before = match since {
             None => BTreeMap::new(),
             Some(text) => self.commit_entries(self.commit_id(text)?)?,
         };
-        let now = Look::take(self)?.tree;
+        let now = &look.tree;
         let paths: BTreeSet<&Vec<u8>> = before.keys().chain(now.keys()).collect();
         let mut different = BTreeMap::new();
         for path in paths {
