@@ -7,7 +7,9 @@ use ralph_gate::config::{Config, FILE_NAMES};
 use ralph_gate::engine::{GateEngine, Mode};
 use serde_json::json;
 
-use crate::harness::{Run, binary};
+use ralph_gate_tests::binary::binary;
+
+use crate::harness::Run;
 
 const FILE: &str = "ralph-gate.toml";
 
@@ -74,11 +76,14 @@ impl Folder {
     }
 }
 
+/// The files that are there, the check that they give, and what it must say.
+type Case<'c> = (&'c [(&'c str, &'c str)], &'c str, &'c str);
+
 #[test]
 fn each_kind_of_repository_gets_a_configuration_that_fits() {
     let package = r#"{"scripts": {"test": "node --test"}}"#;
     let plain_package = r#"{"scripts": {"test": "jest"}}"#;
-    let cases: [(&[(&str, &str)], &str, &str); 9] = [
+    let cases: [Case<'_>; 9] = [
         (
             &[("Cargo.toml", "[package]\n")],
             "cargo_test",

@@ -13,7 +13,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 /// After this without a byte something hangs.
-const HUNG: Duration = Duration::from_secs(60);
+const HUNG: Duration = Duration::from_mins(1);
 
 /// A command that believes a person watches.
 pub(crate) struct Watched {
@@ -101,7 +101,7 @@ impl Watched {
                 self.bytes.extend(chunk);
                 true
             }
-            Err(_) => panic!("it hangs:\n{}", self.text()),
+            Err(error) => panic!("it hangs ({error}):\n{}", self.text()),
         }
     }
 }

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::harness::binary;
 use crate::pty::Watched;
+use ralph_gate_tests::binary::binary;
 
 /// The screens that the README shows.
 const SCREENS: &str = "cli/view/screens.md";
