@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::super::look::Look;
 use super::super::{BlindSpot, Repository, Settings, Trust, WorktreeError};
 use super::{Work, changes};
 
@@ -143,6 +144,16 @@ fn ignored_files_and_excluded_folders_do_not_count() {
     work.git(&["add", "--force", ".ralph/z"]);
     assert!(work.changes().is_empty());
     assert_eq!(work.digest(), before);
+}
+
+#[test]
+fn the_content_of_an_excluded_folder_is_not_read() {
+    let work = Work::new();
+    work.write(".ralph/z", "z").write("new.txt", "x");
+    let looked = work
+        .repository()
+        .ask(|open| Ok(Look::take(open)?.work.into_keys().collect::<Vec<_>>()));
+    assert_eq!(looked.unwrap(), [b"new.txt"]);
 }
 
 #[test]
