@@ -11,14 +11,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::history::History;
-use crate::is_full;
 use crate::workspace::{KEY, Workspace};
+use crate::{is_full, seed};
 
 /// The iteration in which a loop completes.
 const LENGTH: u64 = 20;
 /// The most events that a run may tell of before it is killed: about four iterations.
 const EVENTS: u32 = 36;
-const SEED: u64 = 1;
 
 /// Each iteration adds its own line, however often it is begun, and takes long enough to be killed in between. One of
 /// its processes is in a session of its own.
@@ -54,7 +53,7 @@ shell = 'n=0; while read -r step; do n=$((n + 1)); done < steps.txt; test $n -eq
 #[test]
 fn a_loop_that_is_killed_and_resumed_loses_and_repeats_nothing() {
     let mut campaign = Campaign {
-        random: Random::new(SEED),
+        random: Random::new(seed()),
         kills: if is_full() { 200 } else { 15 },
         tally: Tally::default(),
     };
@@ -128,7 +127,8 @@ impl Campaign {
             let options: &[&str] = if seen.session { &["--resume"] } else { &[] };
             let life = Life::live(&workspace, options, plan);
             let place = format!(
-                "loop {}, with {} kills to come, {plan:?}",
+                "seed {}, loop {}, with {} kills to come, {plan:?}",
+                seed(),
                 self.tally.loops + 1,
                 self.kills
             );

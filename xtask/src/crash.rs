@@ -77,14 +77,14 @@ const FEW: &[(&str, u64)] = &[
 fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     step("checking the toolchain", || setup::ensure(workspace))?;
     if args.has("--resume") {
-        return kill_loops(workspace);
+        return kill_loops(workspace, args);
     }
     if let Err(reason) = setup::ensure_package(workspace, "strace") {
         bail!("{reason}; without it no process can be killed at a system call");
     }
     if !args.has("--real") {
         step("cutting the power and flipping bits", || {
-            test_fully(workspace, "memory")
+            test_fully(workspace, args, "memory")
         })?;
     }
     step("building the workers", || {
@@ -103,17 +103,18 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
         let options: Vec<(&str, u64)> = DEFAULTS.iter().map(number).collect();
         campaign(Process::new(program), &options)
     })?;
-    kill_loops(workspace)
+    kill_loops(workspace, args)
 }
 
-fn kill_loops(workspace: &Workspace) -> Result<()> {
+fn kill_loops(workspace: &Workspace, args: &Args) -> Result<()> {
     step("killing and resuming loops", || {
-        test_fully(workspace, "resume")
+        test_fully(workspace, args, "resume")
     })
 }
 
 /// A test that does less where it is one of many.
-fn test_fully(workspace: &Workspace, name: &str) -> Result<()> {
+fn test_fully(workspace: &Workspace, args: &Args, name: &str) -> Result<()> {
+    let seed = args.number("--seed").unwrap_or(1).to_string();
     let mut cargo = workspace.cargo(&["test", "--workspace", "--release", "--test", name]);
     cargo
         .env("RALPH_GATE_CRASH", "full")

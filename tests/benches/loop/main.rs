@@ -39,10 +39,11 @@ fn main() -> ExitCode {
         "{:>28} {:>10} {:>10} {:>10}",
         "", "bare", "iteration", "own"
     );
-    let (_, own) = measure(&gate, &Place::new(Kind::Repository), short);
+    let repository = Place::new(Kind::Repository);
+    let (in_repository, own) = measure(&gate, &repository, short);
     let length = if quick { 300 } else { 10_000 };
-    let place = Place::new(Kind::Folder);
-    let (watcher, own_in_folder) = measure(&gate, &place, length);
+    let folder = Place::new(Kind::Folder);
+    let (in_folder, own_in_folder) = measure(&gate, &folder, length);
     println!("bare: the same program, started and waited for without anything else");
     limits.at_most(
         "what the loop adds in a folder, milliseconds",
@@ -55,8 +56,8 @@ fn main() -> ExitCode {
         OWN_LIMIT,
         "every file of the work and of git's own folder is looked at",
     );
-    println!();
-    lengths(&watcher, length, &mut limits);
+    lengths(&repository, &in_repository, short, &mut limits);
+    lengths(&folder, &in_folder, length, &mut limits);
     limits.conclude(quick)
 }
 
@@ -201,13 +202,13 @@ fn bare() -> Vec<Duration> {
 }
 
 /// Compares what is late with what is early.
-fn lengths(watcher: &Watcher, length: u32, limits: &mut Limits) {
+fn lengths(place: &Place, watcher: &Watcher, length: u32, limits: &mut Limits) {
     let times = watcher.times();
     let tenth = times.len() / 10;
     let early = median(times[tenth / 2..tenth + tenth / 2].to_vec());
     let late = median(times[times.len() - tenth..].to_vec());
     let (before, after) = watcher.memory();
-    println!("a loop of {length} iterations");
+    println!("\na loop of {length} iterations {}", place.name());
     println!("{:>28} {:>10.2} ms", "early", micros(early) / 1e3);
     println!("{:>28} {:>10.2} ms", "late", micros(late) / 1e3);
     println!("{:>28} {:>10} KiB", "memory after a tenth", before);
