@@ -132,8 +132,8 @@ impl Campaign {
                 self.tally.loops + 1,
                 self.kills
             );
-            self.count(plan, &life, &seen);
             let problems = seen.judge(&workspace, &life);
+            self.count(plan, &life, &seen);
             assert!(
                 problems.is_empty(),
                 "{place}: {problems:#?}\n{}\n{}",

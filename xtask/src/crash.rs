@@ -118,6 +118,7 @@ fn test_fully(workspace: &Workspace, args: &Args, name: &str) -> Result<()> {
     let mut cargo = workspace.cargo(&["test", "--workspace", "--release", "--test", name]);
     cargo
         .env("RALPH_GATE_CRASH", "full")
+        .env("RALPH_GATE_CRASH_SEED", seed)
         .args(["--", "--nocapture", "--test-threads", "1"]);
     process::run(&mut cargo)
 }
