@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::io::retry_on_intr;
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, getpid, getsid, set_child_subreaper, waitid,
-};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, set_child_subreaper, waitid};
 
 use super::Reach;
 use super::hunt::{Hunt, NAMED, Prey, glimpse, hunt};
@@ -154,9 +152,7 @@ impl Tree {
         self.learnt.members.extend(identities);
         // A process that is no descendant may be in anybody's session.
         if is_claimed() {
-            let own = getsid(None)
-                .ok()
-                .map(|id| id.as_raw_nonzero().get().unsigned_abs());
+            let own = table::process(std::process::id()).map(|own| own.session);
             let sessions = members.iter().map(|process| process.session);
             let sessions = sessions.filter(|session| Some(*session) != own && *session != 0);
             self.learnt.sessions.extend(sessions);
