@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use ralph_gate::engine::{PrdUpdate, ProgressEntry};
 use ralph_gate::memory::{
-    Change, Event, FileStore, MemoryError, Patience, Retention, SessionKey, Start,
+    Change, Event, FileStore, Handoff, MemoryError, Patience, Retention, SessionKey, Start,
 };
 
 use crate::gate;
@@ -55,9 +55,11 @@ pub(crate) fn change(revision: u64) -> Change {
         events: (0..revision % 3)
             .filter_map(|index| Event::new("saved", &(revision, index)).ok())
             .collect(),
-        handoff: revision
-            .is_multiple_of(4)
-            .then(|| format!("# Handoff of {revision}\n")),
+        handoff: match revision % 8 {
+            0 | 4 => Handoff::Write(format!("# Handoff of {revision}\n")),
+            6 => Handoff::Withdraw,
+            _ => Handoff::Keep,
+        },
         ..Change::default()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use ralph_gate::memory::disk::{Disk as _, Folder, Place};
 use ralph_gate::memory::{
-    Change, Event, MemoryError, SessionKey, Snapshot, Standing, Start, Store, View,
+    Change, Event, Handoff, MemoryError, SessionKey, Snapshot, Standing, Start, Store, View,
 };
 
 use crate::simulator::{Image, SimDisk, snapshot};
@@ -36,7 +36,7 @@ fn session() -> Image {
                 body: "b".into(),
             }),
             events: vec![Event::new("e", &iteration).unwrap()],
-            handoff: Some("# Handoff\n".into()),
+            handoff: Handoff::Write("# Handoff\n".into()),
             ..Change::default()
         };
         store.save(&change).unwrap();

@@ -39,8 +39,20 @@ pub struct Change {
     pub prd: Vec<PrdUpdate>,
     /// What happened.
     pub events: Vec<Event>,
-    /// What a person must know to go on. None leaves it as it is.
-    pub handoff: Option<String>,
+    /// What a person must know to go on.
+    pub handoff: Handoff,
+}
+
+/// What becomes of the handoff.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Handoff {
+    /// It stays as it is, or absent.
+    #[default]
+    Keep,
+    /// The loop has stopped: this is what a person must know.
+    Write(String),
+    /// The loop is complete: there is nothing to do any more.
+    Withdraw,
 }
 
 /// A save that is on the disk.

@@ -41,7 +41,7 @@ mod whole;
 mod write;
 
 pub use crate::digest::Digest;
-pub use change::{Change, Saved, Snapshot, Start, State};
+pub use change::{Change, Handoff, Saved, Snapshot, Start, State};
 pub use error::MemoryError;
 pub use events::{Break, Event, Record};
 pub use file::{DEFAULT_ROOT, FileStore, InMemoryStore};

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::change::{Change, Saved, Start, State};
+use super::change::{Change, Handoff, Saved, Start, State};
 use super::checkpoint::{Checkpoint, EventsRecord, ProgressRecord, Whole};
 use super::disk::{Disk, Folder, Place, Stamp};
 use super::error::MemoryError;
@@ -339,11 +339,11 @@ impl<'g, D: Disk> Store<'g, D> {
                 }
                 prd => prd.map(Whole::new),
             },
-            handoff: change
-                .handoff
-                .clone()
-                .map(Whole::new)
-                .or_else(|| head.handoff.clone()),
+            handoff: match &change.handoff {
+                Handoff::Keep => head.handoff.clone(),
+                Handoff::Write(text) => Some(Whole::new(text.clone())),
+                Handoff::Withdraw => None,
+            },
             progress,
             events,
             _seal: None,

@@ -117,7 +117,7 @@ fn what_is_saved_is_there_after_a_restart() {
             passes: true,
             evidence: Some("3 passed".into()),
         }],
-        handoff: Some("# Handoff\n".into()),
+        handoff: Handoff::Write("# Handoff\n".into()),
         ..iteration(&store, "one")
     };
     let saved = store.save(&change).unwrap();
@@ -255,6 +255,69 @@ fn a_checklist_that_cant_be_read_is_set_aside() {
     assert!(session.path(&format!("{kept}.reason.txt")).exists());
     drop(store);
     assert_eq!(session.codes(), []);
+}
+
+/// A session whose loop has stopped.
+fn stopped() -> (Session, FileStore<'static>) {
+    let session = Session::new();
+    let mut store = session.open();
+    let change = Change {
+        handoff: Handoff::Write("# Handoff\n".into()),
+        ..iteration(&store, "stopped")
+    };
+    store.save(&change).unwrap();
+    (session, store)
+}
+
+fn complete() -> Change {
+    Change {
+        handoff: Handoff::Withdraw,
+        ..Change::default()
+    }
+}
+
+#[test]
+fn a_handoff_stays_until_it_is_withdrawn() {
+    let (session, mut store) = stopped();
+    go_on(&mut store, "goes on");
+    assert_eq!(session.read("handoff.md"), "# Handoff\n");
+    assert_eq!(store.save(&complete()).unwrap().findings, []);
+    assert_eq!(store.state().handoff, None);
+    drop(store);
+    assert!(!session.path("handoff.md").exists());
+    assert_eq!(session.codes(), []);
+}
+
+#[test]
+fn notes_that_a_person_made_in_a_handoff_are_kept_when_it_is_withdrawn() {
+    let (session, mut store) = stopped();
+    session.write("handoff.md", "# Handoff\nI mended it.\n");
+    let findings = store.save(&complete()).unwrap().findings;
+    assert_eq!(codes(&findings), [FindingCode::FileReplaced]);
+    assert!(!session.path("handoff.md").exists());
+    let kept = findings[0].kept.clone().unwrap();
+    assert_eq!(session.read(&kept), "# Handoff\nI mended it.\n");
+}
+
+#[test]
+fn a_handoff_that_came_back_after_a_crash_is_taken_away_again() {
+    let (session, mut store) = stopped();
+    store.save(&complete()).unwrap();
+    drop(store);
+    session.write("handoff.md", "# Handoff\n");
+    assert_eq!(session.codes(), [FindingCode::FileRedone]);
+    assert!(!session.path("handoff.md").exists());
+    assert_eq!(session.codes(), []);
+}
+
+#[test]
+fn a_handoff_of_a_loop_that_has_not_stopped_is_set_aside() {
+    let session = Session::new();
+    let mut store = session.open();
+    session.write("handoff.md", "# All is well\n");
+    assert_eq!(codes(&store.look().unwrap()), [FindingCode::FileReplaced]);
+    assert!(!session.path("handoff.md").exists());
+    assert_eq!(store.look().unwrap(), []);
 }
 
 #[test]
@@ -606,7 +669,7 @@ fn what_a_killed_writer_did_not_come_to_write_is_not_wrong_and_what_is_gone_late
     let contract = format!("{CONTRACT} ");
     let change = Change {
         contract: Some(contract.clone()),
-        handoff: Some("# Handoff\n".into()),
+        handoff: Handoff::Write("# Handoff\n".into()),
         ..iteration(&store, "one")
     };
     store.save(&change).unwrap();

@@ -452,7 +452,9 @@ impl<D: Disk> View<D> {
         pace: Pace,
     ) -> Result<Option<FileReport>, MemoryError> {
         let Some(handoff) = &head.handoff else {
-            return Ok(None);
+            let is_there = !matches!(self.bytes(&HANDOFF)?, Ok(None));
+            let message = "only a loop that has stopped has one; the next writer takes it away";
+            return Ok(is_there.then(|| FileReport::new(HANDOFF, Standing::Changed, message)));
         };
         let found = match self.bytes(&HANDOFF)? {
             Err(reason) => {

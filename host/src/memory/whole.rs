@@ -30,15 +30,12 @@ pub(super) fn compare(
             Found::Missing
         };
     };
-    let Some(saved) = saved else {
-        return Found::Other(found);
-    };
     let earlier: Vec<&str> = earlier.iter().copied().flatten().collect();
-    if saved.as_bytes() == found {
+    if saved.is_some_and(|saved| saved.as_bytes() == found) {
         Found::Same
     } else if earlier.iter().any(|text| text.as_bytes() == found) {
         Found::Earlier
-    } else if [saved]
+    } else if saved
         .iter()
         .chain(&earlier)
         .any(|text| is_torn(&found, text.as_bytes()))
@@ -72,9 +69,9 @@ mod tests {
     #[test]
     fn where_nothing_belongs_nothing_is_right() {
         assert_eq!(compare(None, None, &[]), Found::Same);
-        assert_eq!(
-            compare(Some(b"mine".to_vec()), None, &[]),
-            Found::Other(b"mine".to_vec())
-        );
+        let found = |text: &str| compare(Some(text.as_bytes().to_vec()), None, &[Some("old")]);
+        assert_eq!(found("mine"), Found::Other(b"mine".to_vec()));
+        assert_eq!(found("old"), Found::Earlier);
+        assert_eq!(found("ol"), Found::Torn(b"ol".to_vec()));
     }
 }

@@ -74,13 +74,49 @@ impl<D: Disk> Store<'_, D> {
             );
             self.contract = None;
         }
-        if let Some(handoff) = &self.head.handoff
-            && Some(handoff) != before.handoff.as_ref()
-        {
-            let text = handoff.text.clone();
-            let found = before.handoff.map(|handoff| handoff.text.into_bytes());
-            self.replace(&HANDOFF, &text, found.as_deref(), findings);
+        let saved = before.handoff.map(|handoff| handoff.text);
+        match (self.head.handoff.clone(), saved) {
+            (Some(now), saved) if saved.as_ref() != Some(&now.text) => {
+                let found = saved.as_deref().map(str::as_bytes);
+                self.replace(&HANDOFF, &now.text, found, findings);
+            }
+            (None, Some(saved)) => self.withdraw(&HANDOFF, saved.as_bytes(), findings),
+            _ => {}
         }
+    }
+
+    /// Takes a file away that is no longer needed. If somebody made something else of it, that is set aside. If it
+    /// can't be done now, the next save does it.
+    pub(super) fn withdraw(&mut self, place: &Place, saved: &[u8], findings: &mut Vec<Finding>) {
+        match self.try_withdraw(place, saved) {
+            Ok(kept) => {
+                self.unsure.remove(place);
+                if kept.is_some() {
+                    let message = "it was edited by somebody else, and is no longer needed; theirs was set aside";
+                    findings
+                        .push(Finding::new(FindingCode::FileReplaced, place, message).kept(kept));
+                }
+            }
+            Err(error) => {
+                self.unsure.insert(place.clone());
+                findings.push(behind(place, &error));
+            }
+        }
+    }
+
+    fn try_withdraw(&self, place: &Place, saved: &[u8]) -> DiskResult<Option<Place>> {
+        if matches!(self.disk.stamp(place), Ok(None)) {
+            return Ok(None);
+        }
+        // Out of everybody's sight first: what is looked at then is what is removed.
+        let temporary = self.temporary(place)?;
+        self.disk.rename(place, &temporary)?;
+        let found = self.disk.read(&temporary, 0).unwrap_or_default();
+        if found.is_some_and(|(bytes, _)| bytes == saved) {
+            return self.disk.remove(&temporary).map(|()| None);
+        }
+        let reason = format!("{place} was edited by somebody else, and is no longer needed");
+        quarantine::take(&self.disk, &temporary, &reason).map(Some)
     }
 
     /// Adds to a log that was right. Gives what it looks like now, or none if it may lack something.

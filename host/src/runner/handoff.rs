@@ -70,13 +70,6 @@ pub(super) fn write(
     text
 }
 
-/// What replaces it when the loop was resumed and has completed.
-pub(super) fn completed(iteration: u32) -> String {
-    format!(
-        "# Handoff\n\nThe loop has completed, at iteration {iteration}. There is nothing left to do.\n"
-    )
-}
-
 fn advice(verdict: &Verdict) -> &'static str {
     match verdict.stop_reason {
         Some(StopReason::MaxIters) => {

@@ -16,7 +16,7 @@ use crate::engine::{
 use crate::evidence::{
     Evidence, Rules, Scene, Stories, Wanted, gather, look_at_stories, now_ms, settle,
 };
-use crate::memory::{Change, Event, FindingCode, Snapshot};
+use crate::memory::{Change, Event, FindingCode, Handoff, Snapshot};
 use crate::process;
 
 /// How much of the progress log the agent gets to see: its end.
@@ -245,6 +245,17 @@ impl Loop<'_> {
         }
     }
 
+    /// What a person must know: only a loop that stopped without being complete leaves something to do.
+    fn handoff(&self, index: u32, verdict: &Verdict, evidence: &[Evidence]) -> Handoff {
+        match (verdict.decision, verdict.stop_reason) {
+            (Decision::Stop, Some(StopReason::Completed)) => Handoff::Withdraw,
+            (Decision::Stop, _) => {
+                Handoff::Write(handoff::write(&self.key, index, verdict, evidence))
+            }
+            (Decision::Continue | Decision::PassThrough, _) => Handoff::Keep,
+        }
+    }
+
     /// Makes an iteration durable: nobody hears of a verdict that could be lost.
     pub(super) fn remember(
         &mut self,
@@ -296,20 +307,6 @@ impl Loop<'_> {
         self.feedback = Some(verdict.feedback.clone()).filter(|feedback| !feedback.is_empty());
         self.commit(input.index, verdict);
         Ok(())
-    }
-}
-
-impl Loop<'_> {
-    /// What a person must know when the loop stops, if there is something; one that is out of date is not left behind.
-    fn handoff(&self, iteration: u32, verdict: &Verdict, evidence: &[Evidence]) -> Option<String> {
-        match (verdict.decision, verdict.stop_reason) {
-            (Decision::Continue, _) => None,
-            (_, Some(StopReason::Completed)) => {
-                let is_there = self.store.state().handoff.is_some();
-                is_there.then(|| handoff::completed(iteration))
-            }
-            _ => Some(handoff::write(&self.key, iteration, verdict, evidence)),
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::engine::{
     Action, GateEngine, Iteration, OperatorNote, ProgressEntry, Resumption, StopReason, Verdict,
 };
 use crate::evidence::now_ms;
-use crate::memory::{Change, Event, FileStore, SessionKey, Snapshot};
+use crate::memory::{Change, Event, FileStore, Handoff, SessionKey, Snapshot};
 
 /// Completes a loop in an operator's name. Gives the iteration and the verdict that did it.
 pub fn override_stopped(
@@ -53,6 +53,7 @@ pub fn override_stopped(
             body: format!("{}: {}", note.operator, note.reason),
         }),
         events: Event::new(names::VERDICT, &record).into_iter().collect(),
+        handoff: Handoff::Withdraw,
         ..Change::default()
     })?;
     Ok((index, verdict))

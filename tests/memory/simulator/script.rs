@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 
 use ralph_gate::engine::{GateEngine, PrdUpdate, ProgressEntry};
 use ralph_gate::memory::disk::{Disk, Place};
-use ralph_gate::memory::{Change, Event, Retention, SessionKey, Snapshot, Start, State, Store};
+use ralph_gate::memory::{
+    Change, Event, Handoff, Retention, SessionKey, Snapshot, Start, State, Store,
+};
 
 use super::disk::{Op, SimDisk};
 use crate::gate;
@@ -27,6 +29,8 @@ pub(crate) enum Step {
     Story,
     /// The loop stops, with a handoff.
     Handoff,
+    /// The loop completes, and the handoff is withdrawn.
+    Complete,
     /// An operator accepts another contract.
     Contract,
     /// The agent adds a note to the progress log.
@@ -40,11 +44,12 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Iterate,
         Self::Learn,
         Self::Story,
         Self::Handoff,
+        Self::Complete,
         Self::Contract,
         Self::Note,
         Self::Rewrite,
@@ -198,8 +203,12 @@ impl<D: Disk> Living<D> {
                 ..Change::default()
             },
             Step::Handoff => Change {
-                handoff: Some(format!("# Handoff {number}\n")),
+                handoff: Handoff::Write(format!("# Handoff {number}\n")),
                 events: vec![event(&"long".repeat(1200))],
+                ..Change::default()
+            },
+            Step::Complete => Change {
+                handoff: Handoff::Withdraw,
                 ..Change::default()
             },
             _ => Change {

@@ -1,5 +1,6 @@
 //! The files that are always replaced as a whole: contract, checklist, handoff.
 
+use super::ABSENT;
 use crate::memory::checkpoint::{Checkpoint, Whole};
 use crate::memory::disk::{Disk, Place};
 use crate::memory::error::MemoryError;
@@ -78,15 +79,19 @@ impl<D: Disk> Store<'_, D> {
         Ok(())
     }
 
-    /// Only a file that may lack something is looked at: notes that a person makes in it are theirs.
+    /// Only a file that may lack something is looked at: notes that a person makes in it are theirs. But where there
+    /// is none, nobody else may write one.
     pub(in crate::memory) fn look_at_handoff(
         &mut self,
         findings: &mut Vec<Finding>,
     ) -> Result<(), MemoryError> {
         let is_unsure = self.unsure.remove(&HANDOFF);
-        let Some(handoff) = self.head.handoff.as_ref().filter(|_| is_unsure) else {
-            return Ok(());
+        let Some(handoff) = self.head.handoff.as_ref() else {
+            return self.look_for_stray_handoff(findings);
         };
+        if !is_unsure {
+            return Ok(());
+        }
         let text = handoff.text.clone();
         let found = self
             .read_member(&HANDOFF, findings)?
@@ -97,6 +102,35 @@ impl<D: Disk> Store<'_, D> {
             Found::Earlier | Found::Torn(_) => findings.push(redone(&HANDOFF)),
         }
         self.replace(&HANDOFF, &text, found.as_deref(), findings);
+        Ok(())
+    }
+
+    /// Where there is no handoff, what is found is one that was withdrawn, or somebody else's.
+    fn look_for_stray_handoff(&mut self, findings: &mut Vec<Finding>) -> Result<(), MemoryError> {
+        if self.stamp_member(&HANDOFF, findings)? == ABSENT {
+            return Ok(());
+        }
+        let found = self
+            .read_member(&HANDOFF, findings)?
+            .map(|(bytes, _)| bytes);
+        let bytes = found.clone().unwrap_or_default();
+        match self.compare(found, |checkpoint| checkpoint.handoff.as_ref()) {
+            Found::Same | Found::Missing => {}
+            Found::Earlier | Found::Torn(_) => {
+                let message = "it was no longer needed; it was taken away";
+                findings.push(Finding::new(FindingCode::FileRedone, &HANDOFF, message));
+                self.withdraw(&HANDOFF, &bytes, findings);
+            }
+            Found::Other(_) => {
+                let reason =
+                    "it was written by somebody else, and only a loop that has stopped has one";
+                let kept = quarantine::take(&self.disk, &HANDOFF, reason)?;
+                let message = format!("{reason}; it was set aside");
+                findings.push(
+                    Finding::new(FindingCode::FileReplaced, &HANDOFF, message).kept(Some(kept)),
+                );
+            }
+        }
         Ok(())
     }
 
