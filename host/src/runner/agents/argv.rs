@@ -1,6 +1,6 @@
 //! Finds the client in a command line, also behind the programs that people start clients with.
 
-use super::Client;
+use super::{Client, Form};
 
 /// A program that starts another one, and how its own arguments are told from the other's.
 struct Wrapper {
@@ -165,6 +165,16 @@ pub(super) fn value<'a>(words: &'a [String], names: &[&str]) -> Option<&'a str> 
         }
     }
     found
+}
+
+/// The form that a command line asks for, wherever the client's own arguments begin. A stream when it says nothing:
+/// what turns out to be plain text is read as such.
+pub(super) fn chosen_form(words: &[String]) -> Form {
+    match value(words, &["--output-format", "-o"]) {
+        Some("json") => Form::Json,
+        Some("text") => Form::Text,
+        _ => Form::Stream,
+    }
 }
 
 /// The command line with words put in at a place. What was there stays as it was, in its order.

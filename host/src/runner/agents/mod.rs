@@ -86,8 +86,10 @@ impl Client {
             (Self::Claude, Some((Self::Claude, place))) => claude::prepare(argv, place),
             (Self::Codex, Some((Self::Codex, place))) => codex::prepare(argv, place),
             (Self::Gemini, Some((Self::Gemini, place))) => gemini::prepare(argv, place),
-            // A name that was set by hand says nothing about where the client's own arguments begin.
-            _ => Prepared::unchanged(argv, Form::Text),
+            (Self::Command, _) => Prepared::unchanged(argv, Form::Text),
+            // A name that was set by hand says how to read what is printed, but not where the client's own arguments
+            // begin.
+            _ => Prepared::unchanged(argv, argv::chosen_form(argv)),
         }
     }
 

@@ -164,9 +164,19 @@ mod clients {
 
     #[test]
     fn a_client_named_by_hand_is_not_given_words_that_its_wrapper_would_take() {
-        let argv = words("my-agent -p");
+        for (line, form) in [
+            ("my-agent -p", Form::Stream),
+            ("my-agent -p --output-format stream-json", Form::Stream),
+            ("my-agent -p --output-format json", Form::Json),
+            ("my-agent -p --output-format=text", Form::Text),
+        ] {
+            let argv = words(line);
+            let expected = Prepared::unchanged(&argv, form);
+            assert_eq!(Client::Claude.prepare(&argv), expected, "{line}");
+        }
+        let argv = words("my-agent --output-format json");
         assert_eq!(
-            Client::Claude.prepare(&argv),
+            Client::Command.prepare(&argv),
             Prepared::unchanged(&argv, Form::Text)
         );
     }
