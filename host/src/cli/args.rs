@@ -116,7 +116,7 @@ pub(crate) enum ContractCommand {
   ralph-gate run --json --prompt \"make the tests pass\" -- codex exec
   ralph-gate run --resume
 
-Exit codes: 0 completed, 3 stopped otherwise, 1 error; in standard mode that of the agent.")]
+Exit codes: 0 completed, 3 stopped otherwise, 1 error; in standard mode and in shadow that of the agent.")]
 pub(crate) struct RunArgs {
     /// The configuration; ralph-gate.toml (or .yaml, .json) of the current folder when absent
     #[arg(long, value_name = "FILE")]

@@ -129,6 +129,7 @@ impl<'l> Loop<'l> {
             excluded: excluded(&setting.config.memory.root),
             behind: BTreeSet::new(),
             feedback: None,
+            exit: None,
         }
     }
 

@@ -117,6 +117,19 @@ pub struct AgentRecord {
     pub warnings: Vec<String>,
 }
 
+impl AgentRecord {
+    /// How it ended, as a shell says it: 128 and the number of a signal, 124 where it took too long as `timeout` does,
+    /// 130 where it was interrupted.
+    pub fn exit_code(&self) -> i32 {
+        match (self.exit, self.signal) {
+            (Some(code), _) => code,
+            (None, Some(signal)) => 128 + signal,
+            (None, None) if self.timed_out => 124,
+            (None, None) => 130,
+        }
+    }
+}
+
 /// `tripwire`: something was done that may not be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tripped {

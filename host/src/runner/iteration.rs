@@ -52,6 +52,7 @@ impl Loop<'_> {
             verdict,
             iteration,
             memory,
+            exit: self.exit,
         }
     }
 
@@ -74,6 +75,7 @@ impl Loop<'_> {
         } else {
             Some(self.take_turn(index, &prompt)?)
         };
+        self.exit = taken.as_ref().map(|taken| taken.record.exit_code());
         let strays = process::sweep(&[]);
         let mut leftovers = taken
             .as_ref()

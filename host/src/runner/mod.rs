@@ -64,6 +64,8 @@ pub struct Loop<'l> {
     behind: BTreeSet<String>,
     /// What the gate said last, for the agent.
     feedback: Option<String>,
+    /// The exit code of the agent's last turn.
+    exit: Option<i32>,
 }
 
 /// Who does the work, and what it is.
@@ -83,4 +85,6 @@ pub struct Ended {
     pub iteration: u32,
     /// Where its memory is.
     pub memory: PathBuf,
+    /// The exit code of the agent's last turn, as a shell gives it. None if it had none.
+    pub exit: Option<i32>,
 }

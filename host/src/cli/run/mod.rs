@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 use ralph_gate::config::{Config, Request, Task};
-use ralph_gate::engine::{Decision, Mode, Resumption, StopReason, Verdict};
+use ralph_gate::engine::{Decision, Mode, Resumption, StopReason};
 use ralph_gate::memory::SessionKey;
 use ralph_gate::process::{self, Interruption, Role, Signals};
 use ralph_gate::runner::{self, Control, Ended, Loop, Options, Resumed, RunError, Watch};
@@ -139,7 +139,7 @@ fn looped(
     }
     let watcher = Watcher::new(args, terminal, control.clone());
     let ended = go(args, config, task, &control, &watcher)?;
-    Ok(exit(&ended.verdict))
+    Ok(exit(&ended))
 }
 
 fn go(
@@ -182,9 +182,11 @@ fn listen(signals: Signals, control: Control) {
         .spawn(wait);
 }
 
-fn exit(verdict: &Verdict) -> Exit {
-    match (verdict.decision, verdict.stop_reason) {
-        (Decision::PassThrough, _) | (_, Some(StopReason::Completed)) => Exit::Success,
+/// What is passed through is the agent's own.
+fn exit(ended: &Ended) -> Exit {
+    match (ended.verdict.decision, ended.verdict.stop_reason) {
+        (Decision::PassThrough, _) => ended.exit.map_or(Exit::Stopped, Exit::Code),
+        (_, Some(StopReason::Completed)) => Exit::Success,
         _ => Exit::Stopped,
     }
 }
