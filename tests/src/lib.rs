@@ -1,5 +1,6 @@
 //! The vectors and what runs them: one file per case, the same for every host, compared byte for byte.
 
+pub mod agent_script;
 pub mod binary;
 pub mod clock;
 pub mod random;

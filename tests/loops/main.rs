@@ -1,0 +1,13 @@
+//! Whole loops: the real command, a real repository, and agents that do as they are told, or worse.
+
+#![cfg(target_os = "linux")]
+
+mod cheating;
+mod harness;
+mod kit;
+mod memory;
+mod processes;
+mod resuming;
+mod standard;
+mod standing_still;
+mod stops;

@@ -1,0 +1,102 @@
+//! What did not ask for the gate is left alone, and what is only watched is not stopped.
+
+use ralph_gate_tests::agent_script::Step;
+use serde_json::json;
+
+use crate::harness::Workplace;
+use crate::kit::{print, promise, simple, work};
+
+/// Agents that a loop would refuse, stop, or take for complete, each with its exit code.
+fn agents() -> Vec<(Vec<Step>, String, i32)> {
+    let promised = crate::kit::PROMISE.to_owned();
+    vec![
+        (vec![promise()], promised.clone(), 0),
+        (vec![work(), promise()], promised.clone(), 0),
+        (vec![promise(), Step::Exit(7)], promised, 7),
+        (
+            vec![print("<promise>LOOP_ERROR</promise>")],
+            "<promise>LOOP_ERROR</promise>".to_owned(),
+            0,
+        ),
+    ]
+}
+
+/// Configurations under which nothing may be intercepted.
+fn configs() -> [String; 5] {
+    let ralph = simple("loop_max_iters = 9");
+    let auto = ralph.replace("\"ralph\"", "\"auto\"");
+    let optional = "[{ id = \"work\", required = false }]";
+    [
+        ralph.replace("\"ralph\"", "\"standard\""),
+        ralph.replace("mode = \"ralph\"\n", ""),
+        auto.replace("[\"work\"]", optional),
+        ralph + "\n[routing]\nralph_enabled = false\n",
+        String::new(),
+    ]
+}
+
+#[test]
+fn in_standard_mode_output_and_exit_code_come_through_untouched() {
+    for config in configs() {
+        for (steps, printed, code) in agents() {
+            let workplace = Workplace::new(&config, &[]);
+            let outcome = workplace.start_with(&[], &[], &[steps]).end();
+            assert_eq!(
+                (outcome.code, outcome.stdout.as_str()),
+                (Some(code), printed.as_str()),
+                "{config}"
+            );
+            assert_eq!(outcome.stderr, "");
+            assert!(!workplace.work().join(".ralph").exists());
+        }
+    }
+}
+
+#[test]
+fn in_standard_mode_a_machine_is_told_what_the_agent_did() {
+    let [config, ..] = configs();
+    for (steps, printed, code) in agents() {
+        let workplace = Workplace::new(&config, &[]);
+        let outcome = workplace.start(&[steps]).end();
+        let told = outcome.told();
+        assert_eq!((outcome.code, told.len()), (Some(code), 1), "{outcome:?}");
+        assert_eq!(told[0]["output"], printed);
+        assert_eq!(told[0]["exit"], code);
+        assert_eq!(told[0]["decision"], "pass_through");
+        assert_eq!(told[0]["verdict"]["intercepted"], false);
+        assert!(!workplace.work().join(".ralph").exists());
+    }
+}
+
+#[test]
+fn in_shadow_everything_is_judged_and_recorded_and_nothing_intercepted() {
+    let workplace = Workplace::new(&simple("enforcement = \"shadow\""), &[]);
+    let outcome = workplace.run(&[vec![promise()]]);
+    let verdict = outcome.verdict();
+    assert_eq!(outcome.verdicts().len(), 1, "the agent runs once");
+    assert_eq!(verdict["decision"], "pass_through");
+    assert_eq!(verdict["intercepted"], false);
+    assert_eq!(verdict["shadow"]["decision"], "continue");
+    assert_eq!(verdict["failures"][0]["code"], "check_failed");
+    let evidence = outcome.events("evidence");
+    assert_eq!(evidence[0]["evidence"]["outcome"], "fail");
+}
+
+#[test]
+fn in_shadow_a_loop_that_would_be_complete_is_recorded_as_such() {
+    let workplace = Workplace::new(&simple("enforcement = \"shadow\""), &[]);
+    let outcome = workplace.run(&[vec![work(), promise()]]);
+    let shadow = &outcome.verdict()["shadow"];
+    assert_eq!(
+        (&shadow["decision"], &shadow["stop_reason"]),
+        (&json!("stop"), &json!("completed"))
+    );
+}
+
+#[test]
+fn in_shadow_the_agents_exit_code_comes_through() {
+    let workplace = Workplace::new(&simple("enforcement = \"shadow\""), &[]);
+    let outcome = workplace.start(&[vec![promise(), Step::Exit(7)]]).end();
+    assert_eq!(outcome.code, Some(7), "{outcome:?}");
+    assert_eq!(outcome.verdict()["decision"], "pass_through");
+}
