@@ -155,14 +155,19 @@ impl Control {
         let mut line = String::new();
         BufReader::new(stream.take(LONGEST)).read_line(&mut line)?;
         let ask: Ask = serde_json::from_str(&line)?;
-        let reply = self.answer(ask, caller);
+        let reply = self.answer(&ask, caller);
         let mut text = serde_json::to_string(&reply)?;
         text.push('\n');
         let mut stream = stream;
-        stream.write_all(text.as_bytes())
+        // The answer first: what it announces may end this process before another byte is written.
+        let written = stream.write_all(text.as_bytes());
+        if matches!(reply, Reply::Accepted(_)) {
+            self.obey(ask);
+        }
+        written
     }
 
-    fn answer(&self, ask: Ask, caller: Caller) -> Reply {
+    fn answer(&self, ask: &Ask, caller: Caller) -> Reply {
         let live = self.with(|shared| shared.live.clone());
         let refused = |code: &str| Reply::Refused {
             code: code.to_owned(),
@@ -170,10 +175,6 @@ impl Control {
         match (ask, caller) {
             (Ask::Status, _) => Reply::Status(live),
             (_, Caller::Inside) => refused("from_inside"),
-            (Ask::Cancel, Caller::Outside) => {
-                self.cancel();
-                Reply::Accepted(live)
-            }
             (Ask::Override { .. }, Caller::Outside) if !live.overridable => {
                 refused("override_not_allowed")
             }
@@ -182,10 +183,15 @@ impl Control {
             {
                 refused("too_long")
             }
-            (Ask::Override { operator, reason }, Caller::Outside) => {
-                self.complete(OperatorNote { operator, reason });
-                Reply::Accepted(live)
-            }
+            (Ask::Cancel | Ask::Override { .. }, Caller::Outside) => Reply::Accepted(live),
+        }
+    }
+
+    fn obey(&self, ask: Ask) {
+        match ask {
+            Ask::Status => {}
+            Ask::Cancel => self.cancel(),
+            Ask::Override { operator, reason } => self.complete(OperatorNote { operator, reason }),
         }
     }
 }
@@ -199,7 +205,7 @@ enum Caller {
     Inside,
 }
 
-/// Asks a loop that is running. None if none listens for that session.
+/// Asks a loop that is running. None if none listens for that session, or if it ended before it answered.
 pub fn ask(session: &Path, ask: &Ask) -> io::Result<Option<Reply>> {
     let Some(stream) = socket::connect(session)? else {
         return Ok(None);
@@ -207,10 +213,27 @@ pub fn ask(session: &Path, ask: &Ask) -> io::Result<Option<Reply>> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut text = serde_json::to_string(ask)?;
     text.push('\n');
-    (&stream).write_all(text.as_bytes())?;
+    match converse(&stream, &text) {
+        Ok(line) if line.is_empty() => Ok(None),
+        Ok(line) => Ok(Some(serde_json::from_str(&line)?)),
+        Err(error) if has_ended(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn converse(mut stream: &socket::Stream, text: &str) -> io::Result<String> {
+    stream.write_all(text.as_bytes())?;
     let mut line = String::new();
-    BufReader::new((&stream).take(LONGEST)).read_line(&mut line)?;
-    Ok(Some(serde_json::from_str(&line)?))
+    BufReader::new(stream.take(LONGEST)).read_line(&mut line)?;
+    Ok(line)
+}
+
+/// Whether the other side is gone: a loop that has ended answers nobody.
+fn has_ended(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
+    )
 }
 
 #[cfg(target_os = "linux")]
@@ -284,5 +307,49 @@ mod socket {
 
     pub(super) fn caller(_: &UnixStream) -> Caller {
         Caller::Inside
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_that_ends_before_it_answers_is_none() {
+        let session = tempfile::tempdir().unwrap();
+        let listener = socket::bind(session.path()).unwrap();
+        let end = std::thread::spawn(move || {
+            // Closed with the question unread, which resets the connection.
+            let (stream, _) = listener.accept().unwrap();
+            rustix::event::poll(
+                &mut [rustix::event::PollFd::new(
+                    &stream,
+                    rustix::event::PollFlags::IN,
+                )],
+                None,
+            )
+            .unwrap();
+        });
+        assert_eq!(ask(session.path(), &Ask::Status).unwrap(), None);
+        end.join().unwrap();
+        assert_eq!(ask(session.path(), &Ask::Cancel).unwrap(), None);
+    }
+
+    #[test]
+    fn what_a_loop_started_may_look_but_not_order() {
+        let session = tempfile::tempdir().unwrap();
+        let control = Control::new().unwrap();
+        control.update(|live| live.iteration = 3);
+        control.listen(session.path()).unwrap();
+        let Some(Reply::Status(live)) = ask(session.path(), &Ask::Status).unwrap() else {
+            panic!("no status");
+        };
+        assert_eq!(live.iteration, 3);
+        // The caller is this very process.
+        let refused = Reply::Refused {
+            code: "from_inside".to_owned(),
+        };
+        assert_eq!(ask(session.path(), &Ask::Cancel).unwrap(), Some(refused));
+        assert!(!control.is_stopped());
     }
 }
