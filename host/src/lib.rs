@@ -20,6 +20,8 @@ pub mod evidence;
 #[cfg(unix)]
 pub mod memory;
 #[cfg(unix)]
+mod plain_file;
+#[cfg(unix)]
 pub mod process;
 #[cfg(unix)]
 pub mod runner;

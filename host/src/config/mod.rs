@@ -16,10 +16,11 @@ mod survey;
 mod words;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use ralph_gate_component::tree::TextFormat;
+
+use crate::plain_file;
 
 pub use check::{Check, CheckProgram, FileCondition, GitCheck};
 pub use error::ConfigError;
@@ -35,6 +36,9 @@ pub const FILE_NAMES: [&str; 4] = [
     "ralph-gate.yml",
     "ralph-gate.json",
 ];
+
+/// The longest file that is read, in bytes.
+const LIMIT: u64 = 16 << 20;
 
 /// A configuration that can be used.
 ///
@@ -116,7 +120,7 @@ fn read_text(file: &Path) -> Result<String, ConfigError> {
         file: file.to_owned(),
         reason,
     };
-    let bytes = fs::read(file).map_err(|error| unreadable(error.to_string()))?;
+    let bytes = plain_file::read(file, LIMIT).map_err(|reason| unreadable(reason.to_string()))?;
     String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".to_owned()))
 }
 

@@ -1,5 +1,6 @@
 //! Configurations as people write them, with every mistake at its place.
 
+use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 

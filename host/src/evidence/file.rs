@@ -1,8 +1,7 @@
 //! `file`: whether a file is there, and what is in it.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path};
 
 use memchr::memmem;
@@ -11,6 +10,7 @@ use serde_json::Value;
 use super::Finding;
 use super::gather::Scene;
 use crate::config::FileCondition;
+use crate::plain_file;
 
 /// The most that is read of a file.
 const LIMIT: u64 = 64 << 20;
@@ -77,29 +77,7 @@ fn point(bytes: &[u8], pointer: &str, equals: Option<&str>) -> Result<(), String
 /// Reads a plain file of the workspace. What is not one is never opened.
 pub(super) fn read(workspace: &Path, name: &str) -> Result<Vec<u8>, String> {
     let path = inside(workspace, name)?;
-    let words = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => "it is not there".to_owned(),
-        _ => error.to_string(),
-    };
-    // A pipe would wait for a writer.
-    let file = File::options()
-        .read(true)
-        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
-        .open(path)
-        .map_err(words)?;
-    let metadata = file.metadata().map_err(words)?;
-    if !metadata.is_file() {
-        return Err("it is not a plain file".to_owned());
-    }
-    if metadata.len() > LIMIT {
-        return Err(format!(
-            "it has {} bytes; at most {LIMIT} are read",
-            metadata.len()
-        ));
-    }
-    let mut bytes = Vec::new();
-    file.take(LIMIT).read_to_end(&mut bytes).map_err(words)?;
-    Ok(bytes)
+    plain_file::read(&path, LIMIT).map_err(|reason| reason.to_string())
 }
 
 /// Removes a file of the workspace, if it is there.

@@ -3,26 +3,32 @@
 use super::Finding;
 use super::gather::Scene;
 use crate::config::GitCheck;
-use crate::worktree::{GitState, Repository, Settings, WorktreeError};
+use crate::worktree::{GitState, Repository, Settings, Trust, WorktreeError};
 
 /// How many paths are named.
 const NAMED: usize = 5;
 
 pub(super) fn look(scene: &Scene<'_>, check: &GitCheck) -> Finding {
-    let settings = Settings {
-        excluded: scene.excluded.to_vec(),
-        ..Settings::default()
-    };
-    let repository = match Repository::discover(scene.workspace, &settings) {
-        Ok(Some(repository)) => repository,
-        Ok(None) => return Finding::fail("the workspace is in no git repository"),
-        Err(error) => return Finding::error(error.to_string()),
-    };
-    match wrong(scene, &repository, check) {
-        Ok(wrong) if wrong.is_empty() => Finding::pass("the repository is as it must be"),
-        Ok(wrong) => Finding::fail(wrong.join("; ")),
-        Err(error) => Finding::error(error.to_string()),
+    // What is wrong already need not be looked at closely. What seems right is read file by file: the index is the
+    // agent's, and may say of a changed file that it is not.
+    for trust in [Trust::Stamps, Trust::Nothing] {
+        let settings = Settings {
+            excluded: scene.excluded.to_vec(),
+            trust,
+            ..Settings::default()
+        };
+        let repository = match Repository::discover(scene.workspace, &settings) {
+            Ok(Some(repository)) => repository,
+            Ok(None) => return Finding::fail("the workspace is in no git repository"),
+            Err(error) => return Finding::error(error.to_string()),
+        };
+        match wrong(scene, &repository, check) {
+            Ok(wrong) if wrong.is_empty() => {}
+            Ok(wrong) => return Finding::fail(wrong.join("; ")),
+            Err(error) => return Finding::error(error.to_string()),
+        }
     }
+    Finding::pass("the repository is as it must be")
 }
 
 fn wrong(
@@ -35,6 +41,13 @@ fn wrong(
     if check.clean && !state.changes.is_empty() {
         let paths = state.changes.iter().map(|change| change.path.as_str());
         wrong.push(format!("changes are not committed: {}", some(paths)));
+    }
+    if check.clean && !state.left_out.is_empty() {
+        let paths = state.left_out.iter().map(String::as_str);
+        wrong.push(format!(
+            "files are missing that the index says not to look for: {}; `git update-index --no-skip-worktree` undoes that",
+            some(paths)
+        ));
     }
     if check.committed && state.head.as_deref() == scene.first_commit {
         wrong.push("nothing was committed since the loop began".to_owned());

@@ -314,6 +314,49 @@ fn the_repository_is_looked_at_as_it_is() {
 }
 
 #[test]
+fn an_index_that_was_made_to_hide_a_change_does_not_make_a_repository_clean() {
+    let bench = Bench::new("[checks.a]\nkind = \"git\"\nclean = true\n");
+    let file = "a.txt";
+    bench.write(file, "first");
+    repository(bench.folder.path());
+    assert_eq!(bench.look_with(0, None)[0].outcome, Outcome::Pass);
+    bench.write(file, "changed");
+    let git = git2::Repository::open(bench.folder.path()).unwrap();
+    let mut index = git.index().unwrap();
+    let committed = index.get_path(file.as_ref(), 0).unwrap().id;
+    index.add_path(file.as_ref()).unwrap();
+    let mut entry = index.get_path(file.as_ref(), 0).unwrap();
+    entry.id = committed;
+    index.add(&entry).unwrap();
+    index.write().unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10);
+    let written = fs::File::options()
+        .write(true)
+        .open(git.path().join("index"))
+        .unwrap();
+    written.set_modified(later).unwrap();
+    let found = bench.look_with(0, None).remove(0);
+    assert_eq!(found.outcome, Outcome::Fail, "{found:?}");
+    assert!(found.reason.contains(file), "{found:?}");
+}
+
+#[test]
+fn a_deleted_file_that_the_index_hides_does_not_make_a_repository_clean() {
+    let bench = Bench::new("[checks.a]\nkind = \"git\"\nclean = true\n");
+    bench.write("a.txt", "first");
+    repository(bench.folder.path());
+    let mark = std::process::Command::new("git")
+        .args(["update-index", "--skip-worktree", "a.txt"])
+        .current_dir(bench.folder.path())
+        .status();
+    assert!(mark.unwrap().success());
+    fs::remove_file(bench.folder.path().join("a.txt")).unwrap();
+    let found = bench.look_with(0, None).remove(0);
+    assert_eq!(found.outcome, Outcome::Fail, "{found:?}");
+    assert!(found.reason.contains("a.txt"), "{found:?}");
+}
+
+#[test]
 fn a_canceled_check_says_nothing_and_is_not_tried_again() {
     let bench = command(r#"["sleep", "1000"]"#, "");
     bench.stop.cancel();

@@ -1,5 +1,6 @@
 //! Begins a loop: a new session, the contract pinned, and what things look like before the agent touches them.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -124,6 +125,7 @@ impl<'l> Loop<'l> {
             agent,
             baseline,
             stamps: Stamps::default(),
+            repository: OnceCell::new(),
             gate_files: setting.files,
             environment: std::env::vars_os().collect(),
             excluded: excluded(&setting.config.memory.root),
@@ -182,6 +184,14 @@ impl<'l> Loop<'l> {
         if self.config.counts_tests(&self.terms) {
             let evidence = self.run_checks(0, None, Wanted::Tests);
             self.learn_test_counts(&evidence);
+            for uncounted in evidence.iter().filter(|it| it.tests.is_none()) {
+                let warning = format!(
+                    "the tests of {} can't be counted before the agent begins, so tests that it deletes first are not \
+                     missed; protected_paths can guard their files",
+                    uncounted.check
+                );
+                self.watch.see(&LoopEvent::Warning(&warning));
+            }
         }
         self.save_baseline()
     }

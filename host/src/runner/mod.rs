@@ -30,6 +30,7 @@ pub use resume::{Resumed, newest};
 pub use standard::{Once, become_agent, run_once};
 pub use watch::{LoopEvent, Phase, Watch};
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -37,7 +38,7 @@ use std::path::PathBuf;
 use crate::config::{Config, Terms};
 use crate::engine::{GateEngine, Session, Verdict};
 use crate::memory::{FileStore, SessionKey};
-use crate::worktree::Stamps;
+use crate::worktree::{Repository, Stamps};
 use agents::Client;
 use events::Baseline;
 
@@ -54,6 +55,7 @@ pub struct Loop<'l> {
     agent: Agent,
     baseline: Baseline,
     stamps: Stamps,
+    repository: OnceCell<Repository>,
     /// The host's own variables.
     environment: Vec<(OsString, OsString)>,
     /// The files that say what is to be proven.

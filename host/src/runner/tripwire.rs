@@ -1,16 +1,17 @@
 //! Tripwires: what an agent may not do to get its checks to pass.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::PathBuf;
 
 use super::events::{Baseline, TestBaseline, Tripped};
 use super::watch::LoopEvent;
 use super::{Loop, RunError};
+use crate::digest::Digest;
 use crate::engine::Outcome;
 use crate::evidence::Evidence;
 use crate::evidence::reports::TestCounts;
 use crate::memory::{Finding, FindingCode};
+use crate::plain_file;
 use crate::worktree::{Baseline as ProtectedBaseline, DifferenceKind, Stamps, Taken};
 
 /// What was seen in an iteration, for the tripwires.
@@ -28,6 +29,8 @@ pub(super) struct Seen<'s> {
 
 /// How many files are named.
 const NAMED: usize = 5;
+/// More than any file that says what is to be proven.
+const GATE_FILE_LIMIT: u64 = 64 << 20;
 
 impl Loop<'_> {
     /// What things look like before the agent touches them.
@@ -59,9 +62,9 @@ impl Loop<'_> {
     /// The files that say what is to be proven.
     fn digest_gate_files(&self) -> BTreeMap<String, String> {
         let digest = |path: &PathBuf| {
-            let content = match fs::read(path) {
-                Ok(bytes) => blake3::hash(&bytes).to_hex().to_string(),
-                Err(_) => "missing".to_owned(),
+            let content = match plain_file::read(path, GATE_FILE_LIMIT) {
+                Ok(bytes) => Digest::of_content(&bytes).to_string(),
+                Err(_) => "unreadable".to_owned(),
             };
             let name = path.strip_prefix(&self.config.workspace).unwrap_or(path);
             (name.display().to_string(), content)

@@ -53,13 +53,18 @@ impl Loop<'_> {
         Ok(files.into_iter().map(matching).collect())
     }
 
-    /// The repository that the workspace is in.
+    /// The repository that the workspace is in. Once it was found, it stays that one: where an agent takes it away, the
+    /// work can't be looked at.
     pub(super) fn repository(&self) -> Result<Option<Repository>, RunError> {
+        if let Some(known) = self.repository.get() {
+            return Ok(Some(known.clone()));
+        }
         let settings = Settings {
             excluded: self.excluded.clone(),
             ..Settings::default()
         };
-        Ok(Repository::discover(&self.config.workspace, &settings)?)
+        let found = Repository::discover(&self.config.workspace, &settings)?;
+        Ok(found.map(|found| self.repository.get_or_init(|| found).clone()))
     }
 
     /// What is remembered of an iteration is small: the gate's digest stands for each content.

@@ -11,8 +11,8 @@ use super::error::WorktreeError;
 use super::excluded::within;
 use super::guard;
 use super::limits::{DEPTH_LIMIT, ENTRY_LIMIT};
-use super::name::{self, shown, shown_path};
-use super::repository::{BlindSpot, ChangeKind, Open, Trust};
+use super::name::{self, shown_path};
+use super::repository::{ChangeKind, Open, Trust};
 
 /// The mode of a nested repository in a tree of ours; git has none for it.
 const NESTED: u32 = 0o040_000;
@@ -20,14 +20,6 @@ const NESTED: u32 = 0o040_000;
 const UNREADABLE: u32 = 0;
 const PLAIN_FILE: u32 = 0o100_644;
 const SUBMODULE: u32 = 0o160_000;
-
-/// The settings that change what counts as a change, and the value that hides something.
-const HIDING: [(&str, bool, &str); 4] = [
-    ("core.filemode", false, "core.fileMode=false"),
-    ("core.trustctime", false, "core.trustCtime=false"),
-    ("core.symlinks", false, "core.symlinks=false"),
-    ("core.ignorecase", true, "core.ignoreCase=true"),
-];
 
 /// What a tree holds at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +48,8 @@ pub(super) struct Look {
     pub(super) work: BTreeMap<Vec<u8>, ChangeKind>,
     /// What a commit of all files would hold.
     pub(super) tree: BTreeMap<Vec<u8>, Entry>,
-    pub(super) blind_spots: Vec<BlindSpot>,
+    /// Files that are missing and that the index says not to look for.
+    pub(super) left_out: BTreeSet<Vec<u8>>,
 }
 
 impl Look {
@@ -85,7 +78,7 @@ impl Look {
             unmerged: unmerged.iter().map(|entry| entry.path.clone()).collect(),
             work: BTreeMap::new(),
             tree: BTreeMap::new(),
-            blind_spots: blind_spots(open, &staged),
+            left_out: BTreeSet::new(),
         };
         look.compare(open, &index, &staged)?;
         Ok(look)
@@ -100,17 +93,16 @@ impl Look {
     ) -> Result<(), WorktreeError> {
         let failed = open.place.failed("compare the files with the index");
         let believed = believed(open, index, staged, &self.unmerged).map_err(&failed)?;
-        let absent: BTreeSet<&[u8]> = staged
-            .iter()
-            .filter(|entry| is_skipped(entry))
-            .map(|entry| entry.path.as_slice())
-            .collect();
         let mut found = differences(open, &believed, None).map_err(&failed)?;
-        found.retain(|path, found| {
-            // Before contents are read: the gate's own memory grows with every iteration.
-            open.place.inside(path).is_some()
-                && (found.kind != ChangeKind::Deleted || !absent.contains(path.as_slice()))
-        });
+        // Before contents are read: the gate's own memory grows with every iteration.
+        found.retain(|path, _| open.place.inside(path).is_some());
+        for entry in staged.iter().filter(|entry| is_skipped(entry)) {
+            let is_missing = |found: &Found| found.kind == ChangeKind::Deleted;
+            if found.get(&entry.path).is_some_and(is_missing) {
+                found.remove(&entry.path);
+                self.left_out.insert(entry.path.clone());
+            }
+        }
         let unknown: BTreeMap<&[u8], u32> = found
             .iter()
             .filter(|(_, found)| found.needs_content())
@@ -168,34 +160,6 @@ fn is_skipped(entry: &IndexEntry) -> bool {
 /// Whether a person told git not to look at the file.
 pub(super) fn is_flagged(entry: &IndexEntry) -> bool {
     is_assumed(entry) || is_skipped(entry)
-}
-
-fn blind_spots(open: &Open, entries: &[&IndexEntry]) -> Vec<BlindSpot> {
-    let mut spots = Vec::new();
-    for entry in entries {
-        let Some(path) = open.place.inside(&entry.path) else {
-            continue;
-        };
-        if is_assumed(entry) {
-            spots.push(BlindSpot::AssumeUnchanged(shown(path)));
-        }
-        if is_skipped(entry) {
-            spots.push(BlindSpot::SkipWorktree(shown(path)));
-        }
-    }
-    if let Ok(config) = open.git.config() {
-        let hides = |key: &str, value| config.get_bool(key).is_ok_and(|set| set == value);
-        // Where the file system knows no upper and lower case, this is as it should be.
-        let expected = |key| key == "core.ignorecase" && cfg!(target_vendor = "apple");
-        spots.extend(
-            HIDING
-                .iter()
-                .filter(|(key, value, _)| hides(key, *value) && !expected(*key))
-                .map(|(_, _, shown)| BlindSpot::Setting(shown)),
-        );
-    }
-    spots.sort();
-    spots
 }
 
 /// The index as far as it is believed: in memory, without the marks that hide a file from git.

@@ -44,6 +44,6 @@ pub use markers::{ConflictMarker, ConflictMarkers};
 pub use matching::{MatchingFile, matching_files};
 pub use name::shown;
 pub use protected::{Baseline, Difference, DifferenceKind, Stamps, Taken};
-pub use repository::{BlindSpot, Change, ChangeKind, GitState, Repository, Settings, Trust};
+pub use repository::{Change, ChangeKind, GitState, Repository, Settings, Trust};
 pub use tree::{ChangedFile, ChangedKind, TreeDigest};
 pub use walk::Kind;

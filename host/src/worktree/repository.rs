@@ -101,8 +101,9 @@ pub struct GitState {
     pub unmerged: Vec<String>,
     /// What is under way: `merge`, `rebase` and the like.
     pub operation: Option<&'static str>,
-    /// What an agent may have set to hide changes from git, sorted. Not all of it is malicious.
-    pub blind_spots: Vec<BlindSpot>,
+    /// Files that are missing and count as unchanged, because the index says not to look for them; sorted. A sparse
+    /// checkout does that, and an agent that hides what it deleted.
+    pub left_out: Vec<String>,
 }
 
 /// A path that is not as in HEAD.
@@ -135,18 +136,6 @@ pub enum ChangeKind {
     Unmerged,
     /// Can't be read, or has a name that git refuses. That it is there counts, not its content.
     Unreadable,
-}
-
-/// Something that makes git blind for changes. Only a `SkipWorktree` path whose file is missing is hidden from this
-/// module; the settings change what counts as a change.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BlindSpot {
-    /// The index says that this path is to be taken as unchanged.
-    AssumeUnchanged(String),
-    /// The index says that this path is not to be looked at; a sparse checkout does that too.
-    SkipWorktree(String),
-    /// A setting, with its value.
-    Setting(&'static str),
 }
 
 impl Repository {
@@ -258,7 +247,7 @@ impl Open {
                 .collect(),
             unmerged: look.unmerged.iter().filter_map(inside).collect(),
             operation: self.operation(),
-            blind_spots: look.blind_spots,
+            left_out: look.left_out.iter().filter_map(inside).collect(),
         })
     }
 

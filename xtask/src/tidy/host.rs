@@ -37,7 +37,7 @@ const MAY_WRITE: &[Exception] = &[
         reason: "a report of an earlier run is no evidence for this one",
     },
     Exception {
-        path: "host/src/evidence/file.rs",
+        path: "host/src/plain_file.rs",
         call: "File::options",
         reason: "opens files for reading, and pipes without waiting",
     },

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::super::look::Look;
-use super::super::{BlindSpot, Repository, Settings, Trust, WorktreeError};
+use super::super::{Repository, Settings, Trust, WorktreeError};
 use super::{Work, changes};
 
 #[test]
@@ -45,7 +45,7 @@ fn a_clean_repository_has_no_changes() {
     assert!(state.changes.is_empty(), "{:?}", state.changes);
     assert!(state.unmerged.is_empty());
     assert_eq!(state.operation, None);
-    assert!(state.blind_spots.is_empty(), "{:?}", state.blind_spots);
+    assert_eq!(state.left_out, [""; 0]);
 }
 
 #[test]
@@ -247,40 +247,25 @@ fn a_linked_work_tree_is_a_repository() {
 }
 
 #[test]
-fn marks_in_the_index_hide_nothing_and_are_reported() {
+fn marks_in_the_index_hide_no_change() {
     let work = Work::new();
     work.git(&["update-index", "--assume-unchanged", "a.txt"]);
     work.git(&["update-index", "--skip-worktree", "src/b.txt"]);
     work.write("a.txt", "changed").write("src/b.txt", "changed");
     assert_eq!(work.git(&["status", "--porcelain"]), "");
     assert_eq!(work.changes(), ["a.txt - Modified", "src/b.txt - Modified"]);
-    assert_eq!(
-        work.repository().state().unwrap().blind_spots,
-        [
-            BlindSpot::AssumeUnchanged("a.txt".to_owned()),
-            BlindSpot::SkipWorktree("src/b.txt".to_owned()),
-        ]
-    );
 }
 
 #[test]
-fn a_file_that_a_sparse_checkout_left_out_is_not_deleted() {
+fn a_file_that_a_sparse_checkout_left_out_is_not_deleted_but_named() {
     let work = Work::new();
     let before = work.digest();
     work.git(&["update-index", "--skip-worktree", "src/b.txt"]);
     work.remove("src/b.txt");
     assert!(work.changes().is_empty());
     assert_eq!(work.digest(), before);
-}
-
-#[test]
-fn settings_that_hide_changes_are_reported() {
-    let work = Work::new();
-    work.git(&["config", "core.fileMode", "false"]);
-    work.git(&["config", "core.trustCtime", "no"]);
-    let spots = work.repository().state().unwrap().blind_spots;
-    let expected = ["core.fileMode=false", "core.trustCtime=false"];
-    assert_eq!(spots, expected.map(BlindSpot::Setting));
+    let state = work.repository().state().unwrap();
+    assert_eq!(state.left_out, ["src/b.txt"]);
 }
 
 #[test]
