@@ -13,7 +13,7 @@ use git2::{IndexEntry, Signature};
 use super::error::WorktreeError;
 use super::look::{Look, is_flagged, stage_of};
 use super::name::{self, shown};
-use super::repository::{ChangeKind, Open, Repository};
+use super::repository::{ChangeKind, Entries, Open, Repository};
 
 /// In whose name to commit, where the repository's settings name nobody.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Open {
             .git
             .index()
             .map_err(self.place.failed("read the index"))?;
-        let mut head = self.head_entries()?;
+        let mut head = Entries::clone(&*self.head_entries()?);
         let is_same = |entry: IndexEntry| {
             let before = head.remove(&entry.path);
             stage_of(&entry) == 0

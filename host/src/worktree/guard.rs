@@ -1,23 +1,23 @@
 //! Looks at what libgit2 would open by path, before it does: a pipe would stop it for ever, a link would lead it out
 //! of the workspace, a huge file would fill the memory.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::FileType;
 
 use super::error::WorktreeError;
 use super::limits::{CONTROL_LIMIT, FILE_LIMIT};
 use super::name::{self, shown_path};
-use super::plain::{self, Root, absent};
+use super::plain::{self, Root, Stamp, absent};
 use super::walk::{Item, Kind, Step, Visitor, walk};
 
 /// The files in any folder of the work that git reads by itself.
@@ -33,12 +33,16 @@ const UNTOUCHED: [&[u8]; 6] = [
     b"fsmonitor--daemon.ipc",
 ];
 
+/// How many folders are remembered.
+const REMEMBERED_FOLDERS: usize = 100_000;
+/// How many threads may hang.
+const HANGING_LIMIT: usize = 4;
 /// The most object folders that a repository may borrow from.
 const ALTERNATES_LIMIT: usize = 64;
 /// The longest file that names other folders, in bytes.
 const POINTER_LIMIT: u64 = 64 << 10;
 
-/// Whether the one who asked has stopped waiting.
+/// Whether the one who asked has stopped waiting, or has the answer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Abandoned(Arc<AtomicBool>);
 
@@ -46,34 +50,55 @@ impl Abandoned {
     pub(super) fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
+
+    /// Whether it was set before.
+    fn set(&self) -> bool {
+        self.0.swap(true, Ordering::AcqRel)
+    }
 }
+
+/// Threads that hang in a question to git.
+static HANGING: AtomicUsize = AtomicUsize::new(0);
 
 /// Does something in a thread of its own, and stops waiting for it after some time.
 ///
-/// A thread that hangs stays behind: there is no way to end it, and it ends with the process.
+/// A thread that hangs stays behind: there is no way to end it, and it ends with the process. There are never many of
+/// them: beyond a few, nothing is asked any more.
 pub(super) fn within<T: Send + 'static>(
     patience: Duration,
     place: &Path,
     work: impl FnOnce(Abandoned) -> Result<T, WorktreeError> + Send + 'static,
 ) -> Result<T, WorktreeError> {
+    let timed_out = || WorktreeError::TimedOut {
+        place: shown_path(place),
+        seconds: patience.as_secs(),
+    };
+    if HANGING.load(Ordering::Acquire) >= HANGING_LIMIT {
+        return Err(timed_out());
+    }
     let (sender, receiver) = sync_channel(1);
     let abandoned = Abandoned::default();
     let flag = abandoned.clone();
     let spawned = thread::Builder::new()
         .name("git".to_owned())
         .spawn(move || {
+            let found = work(flag.clone());
+            if flag.set() {
+                HANGING.fetch_sub(1, Ordering::AcqRel);
+            }
             // Nobody may be waiting any more.
-            let _ = sender.send(work(flag));
+            let _ = sender.send(found);
         });
     spawned.map_err(|error| WorktreeError::io(place, error))?;
     match receiver.recv_timeout(patience) {
         Ok(result) => result,
         Err(RecvTimeoutError::Timeout) => {
-            abandoned.0.store(true, Ordering::Release);
-            Err(WorktreeError::TimedOut {
-                place: shown_path(place),
-                seconds: patience.as_secs(),
-            })
+            HANGING.fetch_add(1, Ordering::AcqRel);
+            // It may have come to its end just now.
+            if abandoned.set() {
+                HANGING.fetch_sub(1, Ordering::AcqRel);
+            }
+            Err(timed_out())
         }
         Err(RecvTimeoutError::Disconnected) => Err(WorktreeError::Stopped {
             place: shown_path(place),
@@ -82,17 +107,17 @@ pub(super) fn within<T: Send + 'static>(
 }
 
 /// Checks the repository's own folder, and those that it refers to.
-pub(super) fn check_repository(root: &Path) -> Result<(), WorktreeError> {
+pub(super) fn check_repository(root: &Path, seen: &PlainFolders) -> Result<(), WorktreeError> {
     let own = own_folder(root)?;
-    check_folder(&own)?;
+    check_folder(&own, seen)?;
     let common = match pointer(&own.join("commondir"))? {
         Some(common) => own.join(name::path(&common)),
         None => own.clone(),
     };
     if common != own {
-        check_folder(&common)?;
+        check_folder(&common, seen)?;
     }
-    check_alternates(common.join("objects"))
+    check_alternates(common.join("objects"), seen)
 }
 
 /// The repository's own folder: `.git`, or what the file `.git` names.
@@ -133,25 +158,97 @@ fn treacherous(path: &Path, what: Kind) -> WorktreeError {
 }
 
 /// The content of a file that names another folder. None if there is no such file.
-fn pointer(path: &Path) -> Result<Option<Vec<u8>>, WorktreeError> {
+pub(super) fn pointer(path: &Path) -> Result<Option<Vec<u8>>, WorktreeError> {
     let (Some(folder), Some(file)) = (path.parent(), path.file_name()) else {
         return Ok(None);
     };
     let root = Root::open(folder)?;
-    let Some((file, _)) = root.file(name::bytes(Path::new(file)))? else {
+    let Some((file, stat)) = root.file(name::bytes(Path::new(file)))? else {
         return Ok(None);
     };
+    let size = plain::size(&stat);
+    if size > POINTER_LIMIT {
+        return Err(WorktreeError::TooLarge {
+            place: shown_path(path),
+            size,
+            limit: POINTER_LIMIT,
+        });
+    }
     let text = plain::read(&file, POINTER_LIMIT).map_err(|error| WorktreeError::io(path, error))?;
     Ok(Some(text.trim_ascii_end().to_vec()))
 }
 
-fn check_folder(path: &Path) -> Result<(), WorktreeError> {
+fn check_folder(path: &Path, seen: &PlainFolders) -> Result<(), WorktreeError> {
+    check_folder_at(path, seen, SystemTime::now())
+}
+
+fn check_folder_at(
+    path: &Path,
+    seen: &PlainFolders,
+    begun: SystemTime,
+) -> Result<(), WorktreeError> {
     let root = Root::open(path)?;
-    walk(&root, &mut RepositoryFolder { root: &root })
+    let mut folder = RepositoryFolder {
+        root: &root,
+        seen,
+        leaves: BTreeMap::new(),
+    };
+    walk(&root, &mut folder)?;
+    seen.remember(folder.leaves.into_values(), begun);
+    Ok(())
+}
+
+/// Folders without folders inside, in which there was nothing but plain files. What is in a folder can't become
+/// something else without a change of the folder itself, so they need not be looked into again.
+#[derive(Debug, Default)]
+pub(super) struct PlainFolders(Mutex<BTreeSet<Stamp>>);
+
+impl PlainFolders {
+    fn has(&self, stamp: &Stamp) -> bool {
+        self.lock().contains(stamp)
+    }
+
+    /// Without those that changed so shortly before that a further change might not show.
+    fn remember(&self, leaves: impl Iterator<Item = Stamp>, begun: SystemTime) {
+        let settled = leaves.filter(|stamp| stamp.is_settled(begun));
+        self.lock().extend(settled);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<Stamp>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Of folders that are gone, some stay: that is no reason to keep them for ever.
+        if known.len() > REMEMBERED_FOLDERS {
+            known.clear();
+        }
+        known
+    }
 }
 
 struct RepositoryFolder<'a> {
     root: &'a Root,
+    seen: &'a PlainFolders,
+    /// Folders in which no folder was found yet.
+    leaves: BTreeMap<Vec<u8>, Stamp>,
+}
+
+impl RepositoryFolder<'_> {
+    /// Whether a folder must be looked into.
+    fn step_into(&mut self, item: &Item<'_>) -> Result<Step, WorktreeError> {
+        if let Some(end) = item.path.iter().rposition(|byte| *byte == b'/') {
+            self.leaves.remove(item.path.get(..end).unwrap_or_default());
+        }
+        let stat = absent(plain::stat(item.folder, item.name)).map_err(|error| {
+            WorktreeError::io(&self.root.path.join(name::path(item.path)), error)
+        })?;
+        match stat.map(|stat| Stamp::of(&stat)) {
+            Some(stamp) if self.seen.has(&stamp) => Ok(Step::Over),
+            Some(stamp) => {
+                self.leaves.insert(item.path.to_vec(), stamp);
+                Ok(Step::Into)
+            }
+            None => Ok(Step::Over),
+        }
+    }
 }
 
 impl Visitor for RepositoryFolder<'_> {
@@ -161,7 +258,7 @@ impl Visitor for RepositoryFolder<'_> {
         }
         let path = || self.root.path.join(name::path(item.path));
         match item.kind {
-            Kind::Folder => Ok(Step::Into),
+            Kind::Folder => self.step_into(item),
             Kind::File if !item.path.contains(&b'/') => {
                 check_size(item, CONTROL_LIMIT, path).map(|()| Step::Over)
             }
@@ -189,11 +286,14 @@ fn check_size(
 }
 
 /// Checks the object folders that a repository borrows from, and those that these borrow from.
-fn check_alternates(objects: PathBuf) -> Result<(), WorktreeError> {
+fn check_alternates(objects: PathBuf, seen: &PlainFolders) -> Result<(), WorktreeError> {
     let mut known = BTreeSet::new();
     let mut rest = vec![objects];
     while let Some(objects) = rest.pop() {
-        let Ok(Some(text)) = pointer(&objects.join("info/alternates")) else {
+        if !objects.join("info").is_dir() {
+            continue;
+        }
+        let Some(text) = pointer(&objects.join("info/alternates"))? else {
             continue;
         };
         for line in text.split(|byte| *byte == b'\n') {
@@ -208,7 +308,7 @@ fn check_alternates(objects: PathBuf) -> Result<(), WorktreeError> {
                 });
             }
             if path.is_dir() {
-                check_folder(&path)?;
+                check_folder(&path, seen)?;
                 rest.push(path);
             }
         }
@@ -301,8 +401,8 @@ impl WorkFiles<'_> {
     /// Whether git ignores a path, and tracks nothing there.
     fn is_passed_over(&self, path: &[u8]) -> bool {
         let path = name::join(self.prefix, path);
-        let ignored = self.git.is_path_ignored(name::path(&path)).unwrap_or(false);
-        ignored && !self.tracks(&path)
+        // What is tracked need not be asked about, which costs more.
+        !self.tracks(&path) && self.git.is_path_ignored(name::path(&path)).unwrap_or(false)
     }
 
     fn tracks(&self, path: &[u8]) -> bool {
@@ -313,5 +413,47 @@ impl WorkFiles<'_> {
                 .range(inside.as_slice()..)
                 .next()
                 .is_some_and(|next| next.starts_with(&inside))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_looked_into_again_when_something_was_added_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let leaf = folder.path().join("objects/ab");
+        fs::create_dir_all(&leaf).unwrap();
+        let seen = PlainFolders::default();
+        let later = SystemTime::now() + Duration::from_secs(10);
+        check_folder_at(folder.path(), &seen, SystemTime::now()).unwrap();
+        assert_eq!(seen.lock().len(), 0, "it is too young");
+        check_folder_at(folder.path(), &seen, later).unwrap();
+        assert_eq!(
+            seen.lock().len(),
+            1,
+            "the leaf, and not the folder above it"
+        );
+        check_folder_at(folder.path(), &seen, later).unwrap();
+        let changed = || {
+            let metadata = leaf.metadata().unwrap();
+            (metadata.ctime(), metadata.ctime_nsec())
+        };
+        // The clock of a file system has coarse steps.
+        let before = changed();
+        symlink("/etc", leaf.join("link")).unwrap();
+        while changed() == before {
+            fs::remove_file(leaf.join("link")).unwrap();
+            symlink("/etc", leaf.join("link")).unwrap();
+        }
+        let error = check_folder_at(folder.path(), &seen, later).unwrap_err();
+        assert!(
+            matches!(error, WorktreeError::Treacherous { .. }),
+            "{error}"
+        );
     }
 }

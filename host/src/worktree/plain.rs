@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
@@ -113,6 +114,43 @@ pub(super) fn stat(at: BorrowedFd<'_>, name: impl Arg) -> rustix::io::Result<Sta
 
 fn is_plain(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+}
+
+/// A file or folder changed less than so many seconds before it was looked at may change again under the same time
+/// stamps, where the file system counts in coarse steps.
+const SETTLED_SECONDS: u64 = 2;
+
+/// What is the same as long as nothing changed: size, device, inode, and the times of modification and of change in
+/// seconds and nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Stamp([u64; 7]);
+
+impl Stamp {
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::cast_sign_loss,
+        reason = "the types of these fields differ between systems, and only their equality counts"
+    )]
+    pub(super) fn of(stat: &Stat) -> Self {
+        Self([
+            stat.st_size as u64,
+            stat.st_dev as u64,
+            stat.st_ino as u64,
+            stat.st_mtime as u64,
+            stat.st_mtime_nsec as u64,
+            stat.st_ctime as u64,
+            stat.st_ctime_nsec as u64,
+        ])
+    }
+
+    /// Whether a change after this moment would show.
+    pub(super) fn is_settled(&self, moment: SystemTime) -> bool {
+        let [.., changed, _] = self.0;
+        let now = moment
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |time| time.as_secs());
+        changed.saturating_add(SETTLED_SECONDS) < now
+    }
 }
 
 /// Its size in bytes.

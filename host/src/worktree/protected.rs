@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use rustix::fs::Stat;
 use rustix::io::Errno;
@@ -16,13 +16,9 @@ use super::error::WorktreeError;
 use super::excluded::Excluded;
 use super::name::{self, shown};
 use super::pattern::Patterns;
-use super::plain::{self, Root, absent};
+use super::plain::{self, Root, Stamp, absent};
 use super::walk::{Item, Kind, Step, Visitor, walk};
 use crate::digest::Digest;
-
-/// A file changed less than so many seconds before it was read may change again under the same time stamps, where
-/// the file system counts in coarse steps.
-const SETTLED_SECONDS: u64 = 2;
 
 /// What the protected files looked like when the loop began.
 ///
@@ -100,9 +96,6 @@ pub enum DifferenceKind {
 #[derive(Debug, Clone, Default)]
 pub struct Stamps(BTreeMap<Vec<u8>, (Stamp, Digest)>);
 
-/// Size, device, inode, and the times of modification and of change in seconds and nanoseconds.
-type Stamp = [u64; 7];
-
 impl Baseline {
     /// Notes what the files look like that match the patterns: globs relative to the workspace, where a pattern
     /// without a slash matches at any depth, a folder stands for everything inside, and `!` takes out again.
@@ -128,6 +121,21 @@ impl Baseline {
             },
             stamps: taking.stamps,
         })
+    }
+
+    /// Goes on protecting what was protected before as it was then, as far as the patterns still name it.
+    pub fn keep(&mut self, before: &Self) -> Result<(), WorktreeError> {
+        let (named, named_before) = (
+            Patterns::new(&self.patterns)?,
+            Patterns::new(&before.patterns)?,
+        );
+        let is = |patterns: &Patterns, path: &str| !patterns.matching(path.as_bytes()).is_empty();
+        // What was named and not found was not there.
+        self.files.retain(|path, _| !is(&named_before, path));
+        let kept = before.files.iter().filter(|(path, _)| is(&named, path));
+        self.files
+            .extend(kept.map(|(path, seen)| (path.clone(), *seen)));
+        Ok(())
     }
 
     /// What is different now, sorted by path.
@@ -308,38 +316,18 @@ impl Stamps {
 
     fn known(&self, path: &[u8], stat: &Stat) -> Option<Digest> {
         let (stamp, digest) = self.0.get(path)?;
-        (*stamp == stamp_of(stat)).then_some(*digest)
+        (*stamp == Stamp::of(stat)).then_some(*digest)
     }
 
     /// Remembers a digest, unless the file changed so shortly before that a further change might not show.
     fn note(&mut self, path: &[u8], stat: &Stat, digest: Digest, begun: SystemTime) {
-        let changed = u64::try_from(stat.st_ctime).unwrap_or(u64::MAX);
-        let now = begun
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |time| time.as_secs());
-        if changed.saturating_add(SETTLED_SECONDS) < now {
-            self.0.insert(path.to_vec(), (stamp_of(stat), digest));
+        let stamp = Stamp::of(stat);
+        if stamp.is_settled(begun) {
+            self.0.insert(path.to_vec(), (stamp, digest));
         } else {
             self.0.remove(path);
         }
     }
-}
-
-#[allow(
-    clippy::unnecessary_cast,
-    clippy::cast_sign_loss,
-    reason = "the types of these fields differ between systems, and only their equality counts"
-)]
-fn stamp_of(stat: &Stat) -> Stamp {
-    [
-        stat.st_size as u64,
-        stat.st_dev as u64,
-        stat.st_ino as u64,
-        stat.st_mtime as u64,
-        stat.st_mtime_nsec as u64,
-        stat.st_ctime as u64,
-        stat.st_ctime_nsec as u64,
-    ]
 }
 
 struct Comparing<'a> {

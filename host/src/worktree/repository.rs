@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use git2::{ErrorCode, RepositoryOpenFlags, RepositoryState};
 
 use super::error::WorktreeError;
 use super::excluded::Excluded;
-use super::guard::{self, Abandoned};
+use super::guard::{self, Abandoned, PlainFolders};
 use super::look::{Entry, Look, flatten};
 use super::name::{self, shown, shown_path};
 
@@ -64,7 +64,14 @@ pub(super) struct Place {
     pub(super) excluded: Excluded,
     pub(super) trust: Trust,
     patience: Duration,
+    /// What was found to be in order before.
+    pub(super) seen: PlainFolders,
+    /// The files of a commit that was asked for before; a commit never changes.
+    flattened: Mutex<Option<(git2::Oid, Arc<Entries>)>>,
 }
+
+/// What a tree holds, by path.
+pub(super) type Entries = BTreeMap<Vec<u8>, Entry>;
 
 impl Place {
     /// A path of the repository as one of the workspace. None if it is outside or excluded.
@@ -141,8 +148,8 @@ pub enum ChangeKind {
 impl Repository {
     /// Looks for a repository from the workspace upwards. None if there is none.
     ///
-    /// A `.git` that is there and can't be used is an error, not passed over: otherwise an agent could break the
-    /// repository to have another one looked at.
+    /// A `.git` that is there and can't be used is not passed over: otherwise an agent could break the repository to
+    /// have another one looked at. Every question to it is an error.
     pub fn discover(workspace: &Path, settings: &Settings) -> Result<Option<Self>, WorktreeError> {
         let workspace = workspace
             .canonicalize()
@@ -158,16 +165,12 @@ impl Repository {
                 excluded: Excluded::new(&settings.excluded)?,
                 trust: settings.trust,
                 patience: settings.patience,
+                seen: PlainFolders::default(),
+                flattened: Mutex::new(None),
                 workspace,
             }),
         };
-        repository.ask(|_| Ok(()))?;
         Ok(Some(repository))
-    }
-
-    /// The folder that the repository is about.
-    pub fn root(&self) -> &Path {
-        &self.place.root
     }
 
     /// Whether git ignores a path of the workspace, there or not. A folder's name ends with `/`.
@@ -177,6 +180,20 @@ impl Repository {
             let path = name::join(&open.place.prefix, &path);
             let ignored = open.git.is_path_ignored(name::path(&path));
             ignored.map_err(open.place.failed("ask whether a path is ignored"))
+        })
+    }
+
+    /// Whether commits were added to an earlier one, or whether there are any where there were none.
+    pub fn is_ahead_of(&self, earlier: Option<&str>) -> Result<bool, WorktreeError> {
+        let earlier = earlier.map(str::to_owned);
+        self.ask(move |open| match (open.head()?, earlier) {
+            (None, _) => Ok(false),
+            (Some(_), None) => Ok(true),
+            (Some(head), Some(earlier)) => {
+                let earlier = open.commit_id(&earlier)?;
+                let ahead = open.git.graph_descendant_of(head, earlier);
+                ahead.map_err(open.place.failed("compare two commits"))
+            }
         })
     }
 
@@ -215,7 +232,7 @@ fn find(workspace: &Path) -> Result<Option<PathBuf>, WorktreeError> {
 
 impl Open {
     fn new(place: Arc<Place>, abandoned: Abandoned) -> Result<Self, WorktreeError> {
-        guard::check_repository(&place.root)?;
+        guard::check_repository(&place.root, &place.seen)?;
         let none: [&str; 0] = [];
         let git = git2::Repository::open_ext(&place.root, RepositoryOpenFlags::NO_SEARCH, none)
             .map_err(place.failed("open the repository"))?;
@@ -230,7 +247,7 @@ impl Open {
 
     fn state(&self) -> Result<GitState, WorktreeError> {
         let look = Look::take(self)?;
-        let changes = changes(&self.head_entries()?, &look);
+        let changes = changes(&*self.head_entries()?, &look);
         let inside = |path: &Vec<u8>| self.place.inside(path).map(shown);
         Ok(GitState {
             branch: self.branch()?.map(|name| shown(&name)),
@@ -271,17 +288,30 @@ impl Open {
     }
 
     /// All files of the newest commit.
-    pub(super) fn head_entries(&self) -> Result<BTreeMap<Vec<u8>, Entry>, WorktreeError> {
+    pub(super) fn head_entries(&self) -> Result<Arc<Entries>, WorktreeError> {
         match self.head()? {
-            None => Ok(BTreeMap::new()),
+            None => Ok(Arc::default()),
             Some(id) => self.commit_entries(id),
         }
     }
 
-    pub(super) fn commit_entries(
-        &self,
-        id: git2::Oid,
-    ) -> Result<BTreeMap<Vec<u8>, Entry>, WorktreeError> {
+    pub(super) fn commit_entries(&self, id: git2::Oid) -> Result<Arc<Entries>, WorktreeError> {
+        let mut flattened = self
+            .place
+            .flattened
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match &*flattened {
+            Some((known, entries)) if *known == id => Ok(Arc::clone(entries)),
+            _ => {
+                let entries = Arc::new(self.flatten_commit(id)?);
+                *flattened = Some((id, Arc::clone(&entries)));
+                Ok(entries)
+            }
+        }
+    }
+
+    fn flatten_commit(&self, id: git2::Oid) -> Result<Entries, WorktreeError> {
         let failed = self.place.failed("read a commit");
         let tree = self
             .git
@@ -324,18 +354,37 @@ fn check_belongs(git: &git2::Repository, root: &Path) -> Result<(), WorktreeErro
     if files.canonicalize().ok().as_deref() != Some(root) {
         return Err(other(files));
     }
-    let is_pointer = root
-        .join(".git")
+    let link = root.join(".git");
+    let is_pointer = link
         .symlink_metadata()
         .is_ok_and(|metadata| metadata.is_file());
+    let is_whole = git.commondir() == git.path();
     let points_back = || {
         git.config()
             .is_ok_and(|config| config.get_path("core.worktree").is_ok())
     };
-    if is_pointer && !git.is_worktree() && !points_back() {
-        return Err(other(git.path()));
+    let belongs = match (is_pointer, git.is_worktree()) {
+        (false, _) => is_whole,
+        (true, true) => is_listed(git, &link),
+        (true, false) => is_whole && points_back(),
+    };
+    if !belongs {
+        return Err(other(git.commondir()));
     }
     Ok(())
+}
+
+/// Whether a repository knows of the work tree: it keeps a folder for each of its own.
+fn is_listed(git: &git2::Repository, link: &Path) -> bool {
+    let own = git.path().canonicalize().ok();
+    let kept = git.commondir().join("worktrees").canonicalize().ok();
+    let is_kept = own
+        .as_deref()
+        .and_then(Path::parent)
+        .is_some_and(|folder| Some(folder) == kept.as_deref());
+    let named = guard::pointer(&git.path().join("gitdir")).ok().flatten();
+    let named = named.and_then(|named| name::path(&named).canonicalize().ok());
+    is_kept && named.is_some() && named == link.canonicalize().ok()
 }
 
 type Kinds = (Option<ChangeKind>, Option<ChangeKind>);

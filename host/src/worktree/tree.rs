@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use super::error::WorktreeError;
 use super::limits::ContentLimits;
@@ -115,7 +116,7 @@ impl Open {
         since: Option<&str>,
     ) -> Result<BTreeMap<Vec<u8>, Different>, WorktreeError> {
         let before = match since {
-            None => BTreeMap::new(),
+            None => Arc::default(),
             Some(text) => self.commit_entries(self.commit_id(text)?)?,
         };
         let now = &look.tree;
@@ -137,7 +138,7 @@ impl Open {
         Ok(different)
     }
 
-    fn commit_id(&self, text: &str) -> Result<git2::Oid, WorktreeError> {
+    pub(super) fn commit_id(&self, text: &str) -> Result<git2::Oid, WorktreeError> {
         let id = git2::Oid::from_str(text).and_then(|id| self.git.find_commit(id));
         match id {
             Ok(commit) if commit.id().to_string() == text => Ok(commit.id()),

@@ -15,7 +15,11 @@ fn quick() -> Settings {
 
 /// What discovering or asking says.
 fn error(work: &Work) -> WorktreeError {
-    match Repository::discover(&work.path, &quick()) {
+    error_at(&work.path, &quick())
+}
+
+fn error_at(path: &std::path::Path, settings: &Settings) -> WorktreeError {
+    match Repository::discover(path, settings) {
         Err(error) => error,
         Ok(None) => panic!("there is a repository"),
         Ok(Some(repository)) => repository.digest().unwrap_err(),
@@ -101,7 +105,7 @@ fn what_hangs_nevertheless_is_given_up() {
         patience: Duration::from_millis(200),
         ..Settings::default()
     };
-    let error = Repository::discover(&work.path, &settings).unwrap_err();
+    let error = error_at(&work.path, &settings);
     assert!(matches!(error, WorktreeError::TimedOut { .. }), "{error}");
 }
 
@@ -176,15 +180,40 @@ fn the_repository_of_somebody_else_is_not_used() {
 }
 
 #[test]
+fn a_repository_that_borrows_all_of_another_one_is_not_used() {
+    let (work, victim) = (Work::new(), Work::new());
+    let git = victim.at(".git");
+    work.write(".git/commondir", format!("{}\n", git.display()));
+    let folder = error(&work);
+    assert!(
+        matches!(folder, WorktreeError::OtherFiles { .. }),
+        "{folder}"
+    );
+
+    let forged = Work::plain();
+    let own = forged.at("own");
+    fs::create_dir(&own).unwrap();
+    forged.write(".git", format!("gitdir: {}\n", own.display()));
+    forged.write("own/HEAD", "ref: refs/heads/main\n");
+    forged.write("own/commondir", format!("{}\n", git.display()));
+    forged.write("own/gitdir", format!("{}\n", forged.at(".git").display()));
+    let pointer = error(&forged);
+    assert!(
+        matches!(pointer, WorktreeError::OtherFiles { .. }),
+        "{pointer}"
+    );
+}
+
+#[test]
 fn a_broken_repository_is_an_error_and_not_passed_over() {
     let work = Work::new();
     fs::create_dir_all(work.at("src/.git")).unwrap();
-    let error = Repository::discover(&work.at("src"), &quick()).unwrap_err();
+    let error = error_at(&work.at("src"), &quick());
     assert!(matches!(error, WorktreeError::Git { .. }), "{error}");
     for text in ["", "gitdir:", "gitdir: \n", "nonsense"] {
         let work = Work::plain();
         work.write(".git", text);
-        let error = Repository::discover(&work.path, &quick()).unwrap_err();
+        let error = error_at(&work.path, &quick());
         assert!(
             matches!(error, WorktreeError::Git { .. }),
             "{text}: {error}"
