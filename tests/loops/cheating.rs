@@ -85,6 +85,30 @@ fn a_changed_protected_file_is_noticed_also_when_the_tests_pass_by_it() {
 }
 
 #[test]
+fn a_protected_file_that_puts_itself_back_while_it_is_run_is_noticed() {
+    let workplace = Workplace::new(&tested(TWO), TESTS);
+    fs::write(workplace.beside("orig"), RUN_TESTS).unwrap();
+    let restore = format!(
+        "echo 'ok 1'\necho 'ok 2'\necho '1..2'\ncp {} run-tests.sh\nexit 0\n",
+        workplace.beside("orig").display()
+    );
+    let outcome = workplace.run(&always(&[write("run-tests.sh", &restore)]));
+    outcome.always_tampered("protected_paths");
+}
+
+#[test]
+fn tests_that_only_prove_a_story_are_counted_before_the_agent_begins() {
+    let config = format!(
+        "{}\n[checks.stories]\nkind = \"prd_all_pass\"\nproofs = {{ US-1 = [\"tests\"] }}\n\n[memory]\nprd = \"prd.json\"\n",
+        tested(TWO).replace("[\"tests\"]", "[\"stories\"]")
+    );
+    let files = [TESTS[0], TESTS[1], TESTS[2], ("prd.json", PRD)];
+    let workplace = Workplace::new(&config, &files);
+    let outcome = workplace.run(&once(&[delete("tests/two.sh")]));
+    outcome.always_tampered("test_count");
+}
+
+#[test]
 fn a_protected_file_that_is_put_back_is_forgiven() {
     let workplace = Workplace::new(&tested(""), TESTS);
     let outcome = workplace.run(&[
@@ -221,6 +245,34 @@ fn a_checklist_without_its_open_stories_is_not_done() {
     let empty = write("{memory}/prd.json", r#"{"userStories": []}"#);
     let outcome = workplace.run(&always(&[empty, work()]));
     outcome.always_refused("check_failed", Some("stories"));
+}
+
+#[test]
+fn a_story_that_is_removed_or_renamed_is_still_to_be_done() {
+    let two =
+        r#"{"userStories": [{"id": "US-1", "passes": false}, {"id": "US-2", "passes": false}]}"#;
+    let fewer = r#"{"userStories": [{"id": "US-1", "passes": true}]}"#;
+    let renamed =
+        r#"{"userStories": [{"id": "US-1", "passes": true}, {"id": "US-2b", "passes": true}]}"#;
+    for edited in [fewer, renamed] {
+        let workplace = Workplace::new(&stories(), &[("prd.json", two)]);
+        let outcome = workplace.run(&once(&[write("{memory}/prd.json", edited), work()]));
+        outcome.always_tampered("prd_passes");
+        outcome.always_refused("check_failed", Some("stories"));
+    }
+}
+
+#[test]
+fn a_pipe_in_place_of_the_configuration_is_noticed_and_not_waited_for() {
+    let workplace = Workplace::new(&simple(TWO), &[]);
+    let pipe = Step::Run {
+        argv: vec!["mkfifo".into(), "ralph-gate.toml".into()],
+        into: workplace.beside("said"),
+    };
+    let turns = once(&[delete("ralph-gate.toml"), pipe, work()]);
+    let outcome = workplace.run_attacked(&turns);
+    outcome.stopped("max_iters", None, 2);
+    outcome.always_tampered("gate_files");
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod harness;
 mod kit;
 mod memory;
 mod processes;
-mod resuming;
+mod reopened;
 mod standard;
 mod standing_still;
 mod stops;

@@ -65,6 +65,29 @@ pub enum Check {
     },
 }
 
+impl Check {
+    /// What gives it its result.
+    pub fn kind(&self) -> KindName {
+        match self {
+            Self::Command { .. } => KindName::Command,
+            Self::TestsGreen { .. } => KindName::TestsGreen,
+            Self::PrdAllPass { .. } => KindName::PrdAllPass,
+            Self::NoHighRisk { .. } => KindName::NoHighRisk,
+            Self::Git(_) => KindName::Git,
+            Self::File { .. } => KindName::File,
+        }
+    }
+
+    /// Whether a program is run for it, which may change the work.
+    pub fn runs_a_program(&self) -> bool {
+        match self {
+            Self::Command { .. } | Self::TestsGreen { .. } => true,
+            Self::NoHighRisk { program, .. } => program.is_some(),
+            Self::PrdAllPass { .. } | Self::Git(_) | Self::File { .. } => false,
+        }
+    }
+}
+
 /// A program that a check runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckProgram {

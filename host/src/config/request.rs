@@ -90,23 +90,14 @@ impl Terms {
 }
 
 impl Config {
-    /// The digest of how checks are run and what trips: like the contract, it changes only when an operator says so.
+    /// The digest of how checks are run, what trips and what the agent is and gets: like the contract, it changes only when an operator says so.
     pub fn rules_digest(&self) -> String {
         let rules = serde_json::json!({
-            "checks": self.checks, "tripwires": self.tripwires, "progress": self.progress,
+            "checks": self.checks, "tripwires": self.tripwires, "progress": self.progress, "agent": self.agent,
         });
         blake3::hash(rules.to_string().as_bytes())
             .to_hex()
             .to_string()
-    }
-
-    /// Whether there are tests to be counted before the agent begins.
-    pub fn counts_tests(&self, terms: &Terms) -> bool {
-        let counts = self.tripwires.test_count || self.tripwires.skipped_tests;
-        let is_test = |named: &NamedCheck| {
-            matches!(self.checks.get(&named.id), Some(Check::TestsGreen { .. }))
-        };
-        counts && terms.completion_checks.iter().any(is_test)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::memory::DEFAULT_ROOT;
 const MAX_ID: usize = 128;
 
 /// `[agent]`: who does the work.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Agent {
     /// The program and its arguments.
     pub argv: Vec<String>,

@@ -14,6 +14,8 @@ use crate::plain_file;
 
 /// The most that is read of a file.
 const LIMIT: u64 = 64 << 20;
+/// The most that is read as one JSON value, which takes many times as much memory.
+const JSON_LIMIT: usize = 4 << 20;
 
 pub(super) fn look(scene: &Scene<'_>, path: &str, conditions: &[FileCondition]) -> Finding {
     if conditions == [FileCondition::Absent] {
@@ -59,6 +61,12 @@ fn judge(bytes: &[u8], condition: &FileCondition) -> Result<(), String> {
 }
 
 fn point(bytes: &[u8], pointer: &str, equals: Option<&str>) -> Result<(), String> {
+    if bytes.len() > JSON_LIMIT {
+        return Err(format!(
+            "has {} bytes, and at most {JSON_LIMIT} of JSON are read",
+            bytes.len()
+        ));
+    }
     let document: Value =
         serde_json::from_slice(bytes).map_err(|error| format!("is not JSON: {error}"))?;
     let Some(found) = document.pointer(pointer) else {
@@ -74,15 +82,26 @@ fn point(bytes: &[u8], pointer: &str, equals: Option<&str>) -> Result<(), String
     Err(format!("has {found} at {pointer}, not {expected}"))
 }
 
-/// Reads a plain file of the workspace. What is not one is never opened.
+/// Reads a plain file of the workspace.
 pub(super) fn read(workspace: &Path, name: &str) -> Result<Vec<u8>, String> {
     let path = inside(workspace, name)?;
     plain_file::read(&path, LIMIT).map_err(|reason| reason.to_string())
 }
 
-/// Removes a file of the workspace, if it is there.
+/// Removes a file of the workspace, if it is there. Not through a link: what is elsewhere is not the agent's to have
+/// removed.
 pub(super) fn remove(workspace: &Path, name: &str) -> Result<(), String> {
-    match fs::remove_file(inside(workspace, name)?) {
+    let path = inside(workspace, name)?;
+    let above = path.ancestors().skip(1);
+    for folder in above.take_while(|folder| *folder != workspace) {
+        if folder.is_symlink() {
+            return Err(format!(
+                "{} is a link; name the place that it leads to",
+                folder.display()
+            ));
+        }
+    }
+    match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error.to_string()),
         _ => Ok(()),
     }

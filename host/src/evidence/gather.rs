@@ -6,11 +6,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use ralph_gate_component::Word as _;
+
 use super::program::Ours;
 use super::record::{Attempt, Evidence};
 use super::tests_green::Expectation;
 use super::{Finding, command, file, git, no_high_risk, prd_all_pass, tests_green};
-use crate::config::{Check, Config, Terms};
+use crate::config::{Check, Config, KindName, Terms};
 use crate::engine::{Outcome, Prd};
 use crate::process::Stop;
 
@@ -53,6 +55,8 @@ pub enum Wanted {
 
 /// One check to be run.
 struct Job<'j> {
+    /// Its place in the contract.
+    place: usize,
     id: &'j str,
     check: &'j Check,
     retries: u32,
@@ -68,6 +72,21 @@ pub fn gather(
     watch: &(dyn Fn(CheckEvent<'_>) + Sync),
 ) -> Vec<Evidence> {
     let jobs = jobs(config, terms, wanted);
+    let (programs, looks): (Vec<Job<'_>>, Vec<Job<'_>>) =
+        jobs.into_iter().partition(|job| job.check.runs_a_program());
+    // What the programs leave is what is looked at.
+    let mut evidence = perform_all(scene, &programs, watch);
+    evidence.extend(perform_all(scene, &looks, watch));
+    evidence.sort_by_key(|(index, _)| *index);
+    evidence.into_iter().map(|(_, evidence)| evidence).collect()
+}
+
+/// Runs checks that don't depend on each other. Gives the evidence with the place of each in the contract.
+fn perform_all(
+    scene: &Scene<'_>,
+    jobs: &[Job<'_>],
+    watch: &(dyn Fn(CheckEvent<'_>) + Sync),
+) -> Vec<(usize, Evidence)> {
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<(usize, Evidence)>> = Mutex::new(Vec::new());
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -75,23 +94,20 @@ pub fn gather(
         for _ in 0..workers.min(jobs.len()) {
             scope.spawn(|| {
                 loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(index) else {
+                    let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) else {
                         return;
                     };
                     watch(CheckEvent::Started(job.id));
                     let evidence = perform(scene, job);
                     watch(CheckEvent::Ended(&evidence));
                     if let Ok(mut results) = results.lock() {
-                        results.push((index, evidence));
+                        results.push((job.place, evidence));
                     }
                 }
             });
         }
     });
-    let mut results = results.into_inner().unwrap_or_default();
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, evidence)| evidence).collect()
+    results.into_inner().unwrap_or_default()
 }
 
 /// The checks about the work itself, each once.
@@ -100,7 +116,13 @@ fn jobs<'j>(config: &'j Config, terms: &'j Terms, wanted: Wanted) -> Vec<Job<'j>
     let mut jobs = Vec::new();
     let mut push = |id: &'j str, retries: u32| match config.checks.get(id) {
         Some(check) if is_wanted(check, wanted) && seen.insert(id) => {
-            jobs.push(Job { id, check, retries });
+            let place = jobs.len();
+            jobs.push(Job {
+                place,
+                id,
+                check,
+                retries,
+            });
         }
         _ => {}
     };
@@ -146,7 +168,7 @@ fn perform(scene: &Scene<'_>, job: &Job<'_>) -> Evidence {
     }
     Evidence {
         check: job.id.to_owned(),
-        kind: kind(job.check),
+        kind: job.check.kind().as_str(),
         iteration: scene.iteration,
         started_at_ms,
         duration_ms: elapsed_ms(begun),
@@ -202,7 +224,7 @@ pub fn look_at_stories(
             let finding = prd_all_pass::look(prd);
             Evidence {
                 check: named.id.clone(),
-                kind: "prd_all_pass",
+                kind: KindName::PrdAllPass.as_str(),
                 iteration: scene.iteration,
                 started_at_ms: now_ms(),
                 duration_ms: 0,
@@ -214,17 +236,6 @@ pub fn look_at_stories(
             }
         })
         .collect()
-}
-
-fn kind(check: &Check) -> &'static str {
-    match check {
-        Check::Command { .. } => "command",
-        Check::TestsGreen { .. } => "tests_green",
-        Check::PrdAllPass { .. } => "prd_all_pass",
-        Check::NoHighRisk { .. } => "no_high_risk",
-        Check::Git(_) => "git",
-        Check::File { .. } => "file",
-    }
 }
 
 fn elapsed_ms(start: Instant) -> u64 {

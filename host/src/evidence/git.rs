@@ -49,8 +49,13 @@ fn wrong(
             some(paths)
         ));
     }
-    if check.committed && state.head.as_deref() == scene.first_commit {
+    if check.committed && !repository.is_ahead_of(scene.first_commit)? {
         wrong.push("nothing was committed since the loop began".to_owned());
+    }
+    if check.clean
+        && let Some(operation) = state.operation
+    {
+        wrong.push(format!("a {operation} is under way"));
     }
     if let Some(branch) = &check.branch
         && state.branch.as_ref() != Some(branch)

@@ -22,7 +22,7 @@ pub use environment::{Environment, Withheld};
 pub use gather::{CheckEvent, Scene, Wanted, gather, look_at_stories, now_ms};
 pub(crate) use record::name_leftover;
 pub use record::{Attempt, Evidence, Stream};
-pub use stories::{Proofs, Rules, Stories, settle};
+pub use stories::{Known, Proofs, Rules, Stories, Story, settle};
 
 use crate::engine::Outcome;
 use reports::TestCounts;
@@ -37,11 +37,14 @@ pub(crate) struct Finding {
     pub(crate) tests: Option<TestCounts>,
 }
 
+/// The longest reason, in bytes. The work is the agent's, and so may be what is said about it.
+const LONGEST_REASON: usize = 4000;
+
 impl Finding {
     fn new(outcome: Outcome, reason: impl Into<String>) -> Self {
         Self {
             outcome,
-            reason: reason.into(),
+            reason: beginning_of(reason.into(), LONGEST_REASON),
             tests: None,
         }
     }
@@ -58,4 +61,17 @@ impl Finding {
     fn error(reason: impl Into<String>) -> Self {
         Self::new(Outcome::Error, reason)
     }
+}
+
+/// The beginning of a text, at most so many bytes of it.
+pub(crate) fn beginning_of(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        let mut end = most;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }

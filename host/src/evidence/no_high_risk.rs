@@ -38,7 +38,8 @@ pub(super) fn look(
         let reason = format!("the old report {name} can't be removed: {reason}");
         return (Finding::error(reason), None);
     }
-    match program::run(scene, program, FINDINGS) {
+    let printed = if report.is_some() { 0 } else { FINDINGS };
+    match program::run(scene, program, printed) {
         Ok(run) => (
             scanned(scene, program, report, severity, &run.ended),
             Some(run.attempt),
@@ -47,7 +48,8 @@ pub(super) fn look(
     }
 }
 
-/// Scanners exit with anything when they find something: only the report counts, if there is one.
+/// Scanners exit with 0 or 1, whether they find something or not, and with more when they could not do their work:
+/// what they report then is not all there is.
 fn scanned(
     scene: &Scene<'_>,
     program: &CheckProgram,
@@ -56,8 +58,16 @@ fn scanned(
     ended: &Ended,
 ) -> Finding {
     let failed = program::failed(program, ended);
-    if !matches!(ended.status, Status::Exited(_)) {
-        return failed.unwrap_or_else(|| Finding::error("it did not end"));
+    match ended.status {
+        Status::Exited(0 | 1) => {}
+        Status::Exited(code) => {
+            let reason = format!(
+                "the scanner failed with exit code {code}{}",
+                program::told(ended)
+            );
+            return Finding::error(reason);
+        }
+        _ => return failed.unwrap_or_else(|| Finding::error("it did not end")),
     }
     match program::report(scene.workspace, report, ended) {
         Ok(bytes) => match judge(&bytes, severity) {

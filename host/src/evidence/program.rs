@@ -39,7 +39,7 @@ pub(super) fn run(scene: &Scene<'_>, program: &CheckProgram, extra: usize) -> Re
         timeout: program.timeout(),
         keep: Keep {
             head: kept.max(extra),
-            tail: kept.max(extra),
+            tail: kept,
         },
     };
     let ended = process::run(&prepared, scene.stop, &mut |_| ())

@@ -82,6 +82,15 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// Of a program that printed nothing.
+    pub(crate) fn empty() -> Self {
+        Self {
+            bytes: 0,
+            digest: blake3::hash(b"").to_hex().to_string(),
+            text: String::new(),
+        }
+    }
+
     /// Of what was captured, at most so many bytes from each end.
     pub(crate) fn of(captured: &Captured, most: usize) -> Self {
         Self {

@@ -1,22 +1,40 @@
 //! The stories of the checklist: which of them are proven, and which were only said to pass.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
 
 use super::record::Evidence;
-use crate::engine::{Outcome, Prd, PrdUpdate};
+use crate::engine::{Outcome, Prd, PrdItem, PrdUpdate};
 
 /// For a story, the checks that prove it.
 pub type Proofs = BTreeMap<String, Vec<String>>;
 
+/// What is known of the stories beyond what their file says, which an agent can edit.
+pub type Known = BTreeMap<String, Story>;
+
+/// What is known of one story.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Story {
+    /// Whether it was there when the loop began: then it has to stay.
+    pub first: bool,
+    /// Whether it passed when the loop began, or was proven since.
+    pub proven: bool,
+}
+
 /// What the checks of an iteration say about the stories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stories {
-    /// The checklist as it is to be judged.
+    /// The checklist as it is to be judged: with the stories that somebody removed.
     pub prd: Prd,
     /// What has to be changed in the file.
     pub updates: Vec<PrdUpdate>,
     /// Stories that somebody marked as passed, and that nothing proves.
     pub unproven: Vec<String>,
+    /// Stories that were there when the loop began, are not proven, and are gone.
+    pub removed: Vec<String>,
+    /// What is known from now on.
+    pub known: Known,
 }
 
 /// Which checks prove which stories.
@@ -30,25 +48,21 @@ pub struct Rules<'r> {
     pub strict: bool,
 }
 
-/// Compares the checklist with the one that was saved, in the light of the evidence.
+/// Compares the checklist with what is known, in the light of the evidence.
 ///
 /// A story with checks of its own passes when they do, and no longer when one of them fails. Any other story is
 /// marked by the agent; the mark stands if every required check about the work itself passed in the same iteration.
-pub fn settle(
-    saved: Option<&Prd>,
-    found: &Prd,
-    rules: Rules<'_>,
-    evidence: &[Evidence],
-) -> Stories {
+pub fn settle(known: &Known, found: &Prd, rules: Rules<'_>, evidence: &[Evidence]) -> Stories {
     let mut stories = Stories {
         prd: found.clone(),
         updates: Vec::new(),
         unproven: Vec::new(),
+        removed: Vec::new(),
+        known: first_ones(known),
     };
     for item in &mut stories.prd.items {
-        let was = saved
-            .and_then(|saved| saved.items.iter().find(|old| old.id == item.id))
-            .is_some_and(|old| old.passes);
+        let before = known.get(&item.id);
+        let was = before.is_some_and(|before| before.proven);
         let tied = rules.proofs.get(&item.id);
         let proof = proof(tied, rules.required, evidence);
         let passes = match (tied, item.passes) {
@@ -66,9 +80,41 @@ pub fn settle(
             });
         }
         item.passes = passes;
+        let story = Story {
+            first: before.is_some_and(|before| before.first),
+            proven: passes,
+        };
+        stories.known.insert(item.id.clone(), story);
+    }
+    if rules.strict {
+        stories.miss(found);
     }
     stories.prd.passed = count(&stories.prd);
     stories
+}
+
+fn first_ones(known: &Known) -> Known {
+    let first = known.iter().filter(|(_, story)| story.first);
+    first.map(|(id, story)| (id.clone(), *story)).collect()
+}
+
+impl Stories {
+    /// What is no longer in the list is not done by that.
+    fn miss(&mut self, found: &Prd) {
+        let there: BTreeSet<&str> = found.items.iter().map(|item| item.id.as_str()).collect();
+        for (id, story) in &self.known {
+            if story.proven || there.contains(id.as_str()) {
+                continue;
+            }
+            self.removed.push(id.clone());
+            self.prd.items.push(PrdItem {
+                id: id.clone(),
+                title: "removed from the checklist".to_owned(),
+                passes: false,
+            });
+            self.prd.total += 1;
+        }
+    }
 }
 
 fn count(prd: &Prd) -> u32 {
@@ -132,7 +178,7 @@ fn proof(tied: Option<&Vec<String>>, required: &[&str], evidence: &[Evidence]) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{PrdItem, PrdShape};
+    use crate::engine::PrdShape;
 
     fn prd(stories: &[(&str, bool)]) -> Prd {
         let items = stories
@@ -168,6 +214,16 @@ mod tests {
         }
     }
 
+    /// What is known of a loop that began with this checklist.
+    fn known(prd: &Prd) -> Known {
+        let story = |item: &PrdItem| Story {
+            first: true,
+            proven: item.passes,
+        };
+        let items = prd.items.iter();
+        items.map(|item| (item.id.clone(), story(item))).collect()
+    }
+
     fn passes(stories: &Stories) -> Vec<bool> {
         stories.prd.items.iter().map(|item| item.passes).collect()
     }
@@ -185,7 +241,7 @@ mod tests {
         let none = Proofs::new();
         let (saved, found) = (prd(&[("a", false)]), prd(&[("a", true)]));
         let gathered = [evidence("tests", Outcome::Pass)];
-        let stories = settle(Some(&saved), &found, rules(&none, &["tests"]), &gathered);
+        let stories = settle(&known(&saved), &found, rules(&none, &["tests"]), &gathered);
         assert_eq!((passes(&stories), stories.unproven), (vec![true], vec![]));
         assert_eq!(
             stories.updates[0].evidence.as_deref(),
@@ -201,12 +257,12 @@ mod tests {
             prd(&[("a", true), ("b", true)]),
         );
         for gathered in [vec![evidence("tests", Outcome::Fail)], Vec::new()] {
-            let stories = settle(Some(&saved), &found, rules(&none, &["tests"]), &gathered);
+            let stories = settle(&known(&saved), &found, rules(&none, &["tests"]), &gathered);
             assert_eq!(passes(&stories), [false, true]);
             assert_eq!(stories.unproven, ["a"]);
             assert!(!stories.updates[0].passes);
         }
-        let stories = settle(Some(&saved), &found, rules(&none, &[]), &[]);
+        let stories = settle(&known(&saved), &found, rules(&none, &[]), &[]);
         assert_eq!(stories.unproven, ["a"]);
     }
 
@@ -217,9 +273,9 @@ mod tests {
         let done = prd(&[("a", true)]);
         let pass = [evidence("unit", Outcome::Pass)];
         let fail = [evidence("unit", Outcome::Flaky)];
-        let proven = settle(Some(&open), &open, rules(&proofs, &["other"]), &pass);
+        let proven = settle(&known(&open), &open, rules(&proofs, &["other"]), &pass);
         assert_eq!((passes(&proven), proven.updates.len()), (vec![true], 1));
-        let fallen = settle(Some(&done), &done, rules(&proofs, &["other"]), &fail);
+        let fallen = settle(&known(&done), &done, rules(&proofs, &["other"]), &fail);
         assert_eq!((passes(&fallen), fallen.unproven.len()), (vec![false], 0));
     }
 
@@ -227,7 +283,48 @@ mod tests {
     fn nothing_is_written_where_nothing_changed() {
         let none = Proofs::new();
         let both = prd(&[("a", true), ("b", false)]);
-        let stories = settle(Some(&both), &both, rules(&none, &["tests"]), &[]);
+        let stories = settle(&known(&both), &both, rules(&none, &["tests"]), &[]);
         assert_eq!((stories.updates, stories.prd), (vec![], both));
+    }
+
+    #[test]
+    fn a_story_that_is_not_proven_stays_open_when_it_is_removed_or_renamed() {
+        let none = Proofs::new();
+        let begun = known(&prd(&[("a", false), ("b", true)]));
+        let gathered = [evidence("tests", Outcome::Pass)];
+        for found in [prd(&[]), prd(&[("a2", true)])] {
+            let stories = settle(&begun, &found, rules(&none, &["tests"]), &gathered);
+            assert_eq!(stories.removed, ["a"]);
+            assert_eq!(stories.prd.total, stories.prd.passed + 1);
+            let again = settle(&stories.known, &found, rules(&none, &["tests"]), &gathered);
+            assert_eq!(again.removed, ["a"]);
+        }
+    }
+
+    #[test]
+    fn a_mark_is_no_proof_although_it_stood_in_the_file_before() {
+        let none = Proofs::new();
+        let begun = known(&prd(&[("a", false)]));
+        let found = prd(&[("a", true)]);
+        let first = settle(&begun, &found, rules(&none, &[]), &[]);
+        let second = settle(&first.known, &found, rules(&none, &[]), &[]);
+        assert_eq!(
+            (first.unproven, second.unproven),
+            (vec!["a".to_owned()], vec!["a".to_owned()])
+        );
+    }
+
+    #[test]
+    fn a_story_that_somebody_adds_may_go_again() {
+        let none = Proofs::new();
+        let begun = known(&prd(&[("a", true)]));
+        let more = settle(
+            &begun,
+            &prd(&[("a", true), ("b", false)]),
+            rules(&none, &[]),
+            &[],
+        );
+        let fewer = settle(&more.known, &prd(&[("a", true)]), rules(&none, &[]), &[]);
+        assert_eq!((fewer.removed, fewer.known), (vec![], begun));
     }
 }

@@ -314,6 +314,84 @@ fn the_repository_is_looked_at_as_it_is() {
 }
 
 #[test]
+fn a_commit_that_is_taken_back_is_no_commit() {
+    let bench = Bench::new("[checks.a]\nkind = \"git\"\ncommitted = true\n");
+    repository(bench.folder.path());
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+        command.args(arguments).current_dir(bench.folder.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    git(&["commit", "-q", "-m", "second", "--allow-empty"]);
+    let second = git(&["rev-parse", "HEAD"]);
+    git(&["reset", "-q", "--hard", "HEAD~1"]);
+    let outcome = || bench.look_with(0, Some(&second))[0].outcome;
+    assert_eq!(outcome(), Outcome::Fail);
+    git(&["commit", "-q", "-m", "other", "--allow-empty"]);
+    assert_eq!(outcome(), Outcome::Fail);
+    git(&["reset", "-q", "--hard", &second]);
+    git(&["commit", "-q", "-m", "third", "--allow-empty"]);
+    assert_eq!(outcome(), Outcome::Pass);
+}
+
+#[test]
+fn a_scanner_that_failed_found_nothing_that_counts() {
+    let scanner = |exit: u32| {
+        let program = format!("echo '{{\"results\":[]}}'; exit {exit}");
+        let bench = Bench::new(&format!(
+            "[checks.a]\nkind = \"no_high_risk\"\nargv = [\"sh\", \"-c\", {program:?}]\n"
+        ));
+        bench.only().0
+    };
+    let outcomes = [0, 1, 2, 7].map(scanner);
+    assert_eq!(
+        outcomes,
+        [Outcome::Pass, Outcome::Pass, Outcome::Error, Outcome::Error]
+    );
+}
+
+#[test]
+fn a_report_is_not_removed_through_a_link() {
+    let bench = Bench::new(
+        "[checks.a]\nkind = \"tests_green\"\nargv = [\"true\"]\nreport = \"target/junit.xml\"\n",
+    );
+    let elsewhere = TempDir::new().unwrap();
+    let precious = elsewhere.path().join("junit.xml");
+    fs::write(&precious, "precious").unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), bench.folder.path().join("target")).unwrap();
+    let (outcome, reason) = bench.only();
+    assert_eq!(outcome, Outcome::Error);
+    assert!(reason.contains("is a link"), "{reason}");
+    assert_eq!(fs::read_to_string(precious).unwrap(), "precious");
+}
+
+#[test]
+fn what_is_said_about_a_file_is_bounded_whatever_is_in_it() {
+    let bench = Bench::new(
+        "[checks.a]\nkind = \"file\"\npath = \"a.json\"\npointer = \"/a\"\nequals = 1\n",
+    );
+    bench.write("a.json", &format!("{{\"a\":\"{}\"}}", "x".repeat(1 << 20)));
+    let (outcome, reason) = bench.only();
+    assert_eq!(outcome, Outcome::Fail);
+    assert!(reason.len() < 5000, "{} bytes", reason.len());
+    bench.write("a.json", &format!("{{\"a\":\"{}\"}}", "x".repeat(5 << 20)));
+    assert!(bench.only().1.contains("at most"), "{}", bench.only().1);
+}
+
+#[test]
+fn what_programs_leave_is_what_is_looked_at() {
+    let bench = Bench::new(
+        "[checks.a]\nkind = \"file\"\npath = \"made.txt\"\nexists = true\n\
+         [checks.b]\nargv = [\"sh\", \"-c\", \"sleep 0.1; touch made.txt\"]\n",
+    );
+    let outcomes: Vec<Outcome> = bench.look().into_iter().map(|found| found.0).collect();
+    assert_eq!(outcomes, [Outcome::Pass; 2]);
+}
+
+#[test]
 fn an_index_that_was_made_to_hide_a_change_does_not_make_a_repository_clean() {
     let bench = Bench::new("[checks.a]\nkind = \"git\"\nclean = true\n");
     let file = "a.txt";

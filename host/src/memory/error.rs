@@ -5,6 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use super::disk::{DiskError, Place, Refusal};
+use super::events::Break;
 use super::lock::Holder;
 use crate::engine::CallError;
 
@@ -80,6 +81,14 @@ pub enum MemoryError {
         /// What the gate said.
         error: CallError,
     },
+    /// A log that only this program writes was changed by somebody else.
+    #[error("{file} was changed by somebody else: {broken}")]
+    LogChanged {
+        /// The file.
+        file: String,
+        /// Where.
+        broken: Break,
+    },
     /// A file to import is not an export, or was changed.
     #[error("{file} can't be imported: {reason}")]
     BadExport {
@@ -124,6 +133,7 @@ impl MemoryError {
             Self::WentBack { .. } => "memory_went_back",
             Self::Unsound => "memory_unsound",
             Self::Gate { .. } => "memory_gate",
+            Self::LogChanged { .. } => "memory_log_changed",
             Self::BadExport { .. } => "memory_bad_export",
             Self::Json(_) => "memory_json",
         }
@@ -147,6 +157,9 @@ impl MemoryError {
             Self::WentBack { .. } => "open the session again and go on from what it holds",
             Self::Unsound => "open the session again; it recovers what is there",
             Self::Gate { .. } => "correct the file; nothing was changed",
+            Self::LogChanged { .. } => {
+                "begin another loop, or take what is there now as right with `--resume --accept-contract`"
+            }
             Self::BadExport { .. } => "export it again; nothing was changed",
             Self::Json(_) => "this is a defect of ralph-gate, please report it",
         }

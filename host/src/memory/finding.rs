@@ -36,6 +36,8 @@ pub enum FindingCode {
     ContractEdited,
     /// Lines were added to the event log by somebody else; they were set aside.
     EventsAdded,
+    /// Old lines of the event log were edited by somebody else; they stay as they are.
+    EventsEdited,
     /// Lines of the event log are gone.
     EventsLost,
     /// Old checkpoints could not be cleared away.

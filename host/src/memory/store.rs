@@ -10,7 +10,7 @@ use super::change::{Change, Handoff, Saved, Start, State};
 use super::checkpoint::{Checkpoint, EventsRecord, ProgressRecord, Whole};
 use super::disk::{Disk, Folder, Place, Stamp};
 use super::error::MemoryError;
-use super::events::{Chain, Record, records};
+use super::events::{Chain, Record, follow, records};
 use super::finding::{Finding, FindingCode};
 use super::key::SessionKey;
 use super::prd;
@@ -251,12 +251,18 @@ impl<'g, D: Disk> Store<'g, D> {
         Ok(found.map(|(bytes, _)| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// What happened, oldest first.
+    /// What happened, oldest first. Fails if somebody else changed any of it.
     pub fn events(&self) -> Result<Vec<Record>, MemoryError> {
         let found = self.disk.read(&EVENTS, 0)?;
         let mut log = found.map(|(bytes, _)| bytes).unwrap_or_default();
         log.truncate(usize::try_from(self.events.end.len).unwrap_or(usize::MAX));
-        Ok(records(&log))
+        match follow(&log, self.events.base, Some(&self.events.end)) {
+            Ok(_) => Ok(records(&log)),
+            Err(broken) => Err(MemoryError::LogChanged {
+                file: EVENTS.to_string(),
+                broken,
+            }),
+        }
     }
 
     /// Looks at what others did to the files since the last look. What nobody else may change is restored; each

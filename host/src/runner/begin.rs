@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::agents::Client;
@@ -13,7 +13,7 @@ use super::{Agent, Control, Loop, RunError};
 use crate::config::{AdapterName, Config, Task, Terms};
 use crate::engine::GateEngine;
 use crate::evidence::{Wanted, now_ms};
-use crate::memory::{Change, Event, FileStore, Patience, SessionKey, Start, holder, list};
+use crate::memory::{Change, Event, FileStore, Patience, Record, SessionKey, Start, holder, list};
 use crate::process::{self, Keep, Program};
 use crate::worktree::Stamps;
 
@@ -29,6 +29,19 @@ pub struct Options {
     pub prompt: Option<String>,
     /// A file with the task.
     pub prompt_file: Option<PathBuf>,
+}
+
+/// Who was told to do what, when the loop began or was resumed last.
+#[derive(Debug)]
+pub(super) struct Told {
+    argv: Vec<String>,
+    prompt: String,
+}
+
+impl Told {
+    pub(super) fn new(argv: Vec<String>, prompt: String) -> Self {
+        Self { argv, prompt }
+    }
 }
 
 /// What a loop needs beside its memory.
@@ -50,7 +63,7 @@ impl<'l> Loop<'l> {
         control: &'l Control,
         watch: &'l dyn Watch,
     ) -> Result<Self, RunError> {
-        let agent = agent(config, options)?;
+        let agent = agent(config, options, None)?;
         agent.see_that_it_is_there(config)?;
         let key = task.key.clone().unwrap_or_else(new_key);
         let root = config.workspace.join(&config.memory.root);
@@ -65,7 +78,7 @@ impl<'l> Loop<'l> {
             contract_digest: task.routing.digest.clone().unwrap_or_default(),
             rules_digest: config.rules_digest(),
             argv: agent.argv.clone(),
-            prompt_digest: blake3::hash(agent.prompt.as_bytes()).to_hex().to_string(),
+            prompt: agent.prompt.clone(),
         };
         let start = Start {
             contract: contract.clone(),
@@ -75,7 +88,11 @@ impl<'l> Loop<'l> {
         };
         let store = FileStore::open_or_create(gate, &root, &key, &start, PATIENCE)?;
         let state = store.state();
-        if state.revision > 1 {
+        // One that was killed before it took its baseline has not begun. If it was to be another one, it stays that.
+        let is_this = |found: &LoopRecord| found.rules_digest == record.rules_digest;
+        let begun = store.events()?.first().and_then(Record::read);
+        if state.revision > 1 || state.contract != contract || !begun.is_some_and(|it| is_this(&it))
+        {
             return Err(RunError::Exists {
                 key,
                 iteration: state.iteration,
@@ -128,7 +145,7 @@ impl<'l> Loop<'l> {
             repository: OnceCell::new(),
             gate_files: setting.files,
             environment: std::env::vars_os().collect(),
-            excluded: excluded(&setting.config.memory.root),
+            excluded: excluded(setting.config),
             behind: BTreeSet::new(),
             feedback: None,
             exit: None,
@@ -181,7 +198,8 @@ impl<'l> Loop<'l> {
             phase: Phase::Baseline,
         });
         self.baseline = self.take_baseline()?;
-        if self.config.counts_tests(&self.terms) {
+        let tripwires = &self.config.tripwires;
+        if tripwires.test_count || tripwires.skipped_tests {
             let evidence = self.run_checks(0, None, Wanted::Tests);
             self.learn_test_counts(&evidence);
             for uncounted in evidence.iter().filter(|it| it.tests.is_none()) {
@@ -208,7 +226,7 @@ impl<'l> Loop<'l> {
 
 impl Agent {
     /// A misspelt name should not leave a session behind.
-    fn see_that_it_is_there(&self, config: &Config) -> Result<(), RunError> {
+    pub(super) fn see_that_it_is_there(&self, config: &Config) -> Result<(), RunError> {
         let environment = std::env::vars_os().collect();
         process::can_start(&Program {
             argv: self.argv.clone(),
@@ -223,23 +241,29 @@ impl Agent {
 }
 
 /// The memory is not part of the work, where it is in the workspace at all.
-fn excluded(root: &str) -> Vec<String> {
-    let is_inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    if Path::new(root).components().all(is_inside) {
-        return vec![root.to_owned()];
-    }
-    Vec::new()
+fn excluded(config: &Config) -> Vec<String> {
+    let root = config.workspace.join(&config.memory.root).canonicalize();
+    let workspace = config.workspace.canonicalize();
+    let inside = match (&root, &workspace) {
+        (Ok(root), Ok(workspace)) => root.strip_prefix(workspace).ok(),
+        _ => None,
+    };
+    let inside = inside
+        .and_then(Path::to_str)
+        .filter(|path| !path.is_empty());
+    inside.map(str::to_owned).into_iter().collect()
 }
 
 /// Who does the work, and what it is.
-pub(super) fn agent(config: &Config, options: &Options) -> Result<Agent, RunError> {
-    let argv = match options.argv.as_slice() {
-        [] => config.agent.argv.clone(),
-        argv => argv.to_vec(),
-    };
-    if argv.is_empty() {
-        return Err(RunError::NoAgent);
-    }
+pub(super) fn agent(
+    config: &Config,
+    options: &Options,
+    before: Option<&Told>,
+) -> Result<Agent, RunError> {
+    let before_argv = before.map(|told| &told.argv);
+    let argv = [Some(&options.argv), Some(&config.agent.argv), before_argv];
+    let argv = argv.into_iter().flatten().find(|argv| !argv.is_empty());
+    let argv = argv.ok_or(RunError::NoAgent)?.clone();
     let client = match config.agent.adapter {
         None => Client::recognise(&argv),
         Some(AdapterName::Claude) => Client::Claude,
@@ -250,12 +274,13 @@ pub(super) fn agent(config: &Config, options: &Options) -> Result<Agent, RunErro
     Ok(Agent {
         argv,
         client,
-        prompt: prompt(config, options)?,
+        prompt: prompt(config, options, before)?,
     })
 }
 
-/// The task: the command line's, or else the configuration's. There may be none: the agent may know.
-fn prompt(config: &Config, options: &Options) -> Result<String, RunError> {
+/// The task: the command line's, or else the configuration's, or else that of the loop which is resumed. There may be
+/// none: the agent may know.
+fn prompt(config: &Config, options: &Options, before: Option<&Told>) -> Result<String, RunError> {
     let file = match (&options.prompt, &options.prompt_file) {
         (Some(prompt), _) => return Ok(prompt.clone()),
         (None, Some(file)) => Some(file.clone()),
@@ -264,7 +289,8 @@ fn prompt(config: &Config, options: &Options) -> Result<String, RunError> {
             (None, file) => file.as_ref().map(|file| config.workspace.join(file)),
         },
     };
-    file.map_or(Ok(String::new()), read)
+    let before = || before.map_or_else(String::new, |told| told.prompt.clone());
+    file.map_or_else(|| Ok(before()), read)
 }
 
 fn read(file: PathBuf) -> Result<String, RunError> {

@@ -4,7 +4,7 @@ use super::Loop;
 use super::events::word;
 use super::watch::LoopEvent;
 use crate::engine::Verdict;
-use crate::worktree::{CommitOutcome, Identity, Refusal};
+use crate::worktree::{CommitOutcome, Identity};
 
 impl Loop<'_> {
     /// Commits what the iteration changed, if that is wished for. What can't be committed is said, and stays.
@@ -37,16 +37,7 @@ impl Loop<'_> {
         };
         Ok(match repository.commit_all(message, &somebody)? {
             CommitOutcome::Committed(_) | CommitOutcome::Nothing => None,
-            CommitOutcome::Refused(refusal) => Some(reason(&refusal)),
+            CommitOutcome::Refused(refusal) => Some(refusal.to_string()),
         })
-    }
-}
-
-fn reason(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::Staged => "something is staged that is not ours".to_owned(),
-        Refusal::UnderWay(operation) => format!("a {operation} is under way"),
-        Refusal::Detached => "no branch is checked out".to_owned(),
-        Refusal::Unreadable(path) => format!("{path} can't be read"),
     }
 }

@@ -75,6 +75,15 @@ pub enum RunError {
     /// The checks are not the ones that the loop began with.
     #[error("how the checks are run has changed since the loop began")]
     RulesChanged,
+    /// Files that say what is to be proven are not as they were.
+    #[error("changed since the loop began: {}", files.join(", "))]
+    FilesChanged {
+        /// Which.
+        files: Vec<String>,
+    },
+    /// Nobody knows any more what things looked like when the loop began.
+    #[error("the event log lost its beginning, so what the loop began with is not known any more")]
+    BeginningLost,
     /// An operator's order came from the loop itself.
     #[error("this was asked by a process that the loop itself started")]
     FromInside,
@@ -123,6 +132,8 @@ impl RunError {
             Self::NothingToResume { .. } => "nothing_to_resume",
             Self::Completed { .. } => "loop_completed",
             Self::RulesChanged => "checks_changed",
+            Self::FilesChanged { .. } => "files_changed",
+            Self::BeginningLost => "beginning_lost",
             Self::FromInside => "from_inside",
             Self::NoOverride => "override_not_allowed",
             Self::System { .. } => "system",
@@ -146,13 +157,16 @@ impl RunError {
                 "begin one with `ralph-gate run`; `ralph-gate memory list` shows sessions"
             }
             Self::Completed { .. } => "begin another one with `ralph-gate run`",
-            Self::RulesChanged => {
+            Self::RulesChanged | Self::FilesChanged { .. } => {
                 "undo the change in the configuration, or accept it with `--resume --accept-contract`"
             }
             Self::Gate(CallError::Gate(error))
                 if error.code == crate::engine::ErrorCode::ContractChanged =>
             {
                 "undo the change in the configuration, or accept it with `--resume --accept-contract`"
+            }
+            Self::BeginningLost => {
+                "begin another loop, or take what is there now as the beginning with `--resume --accept-contract`"
             }
             Self::FromInside => "ask from a terminal of your own",
             Self::NoOverride => "set `allow_override = true` in the contract of the next loop",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Enforcement, Iteration, Mode, Verdict};
-use crate::evidence::Stream;
+use crate::evidence::{Known, Stream};
 use crate::worktree::Baseline as ProtectedBaseline;
 
 /// The names of events.
@@ -40,8 +40,8 @@ pub struct LoopRecord {
     pub rules_digest: String,
     /// The agent.
     pub argv: Vec<String>,
-    /// The digest of the task.
-    pub prompt_digest: String,
+    /// The task.
+    pub prompt: String,
 }
 
 /// `loop_resumed`
@@ -57,6 +57,10 @@ pub struct ResumeRecord {
     pub contract_digest: String,
     /// The digest of how checks are run from now on.
     pub rules_digest: String,
+    /// The agent from now on.
+    pub argv: Vec<String>,
+    /// The task from now on.
+    pub prompt: String,
 }
 
 /// `baseline`: what things looked like when the loop began. The newest one counts.
@@ -70,6 +74,8 @@ pub(super) struct Baseline {
     pub(super) gate_files: BTreeMap<String, String>,
     /// How many tests each check had.
     pub(super) tests: BTreeMap<String, TestBaseline>,
+    /// The stories, and which of them were proven since.
+    pub(super) stories: Known,
 }
 
 /// How many tests there were.
@@ -119,13 +125,14 @@ pub struct AgentRecord {
 
 impl AgentRecord {
     /// How it ended, as a shell says it: 128 and the number of a signal, 124 where it took too long as `timeout` does,
-    /// 130 where it was interrupted.
+    /// 130 where it was interrupted, 127 where it could not be started.
     pub fn exit_code(&self) -> i32 {
         match (self.exit, self.signal) {
             (Some(code), _) => code,
             (None, Some(signal)) => 128 + signal,
             (None, None) if self.timed_out => 124,
-            (None, None) => 130,
+            (None, None) if self.canceled => 130,
+            (None, None) => 127,
         }
     }
 }

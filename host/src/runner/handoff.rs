@@ -64,8 +64,8 @@ pub(super) fn write(
         SessionKey::Draft(_) => String::new(),
     };
     text.push_str(&format!(
-        "\n## How to go on\n\n    ralph-gate run --resume{session}\n\nThe checks are run first: if they pass by then, the \
-         loop completes without the agent.\n",
+        "\n## How to go on\n\n    ralph-gate run --resume{session}\n\nThe checks are run first: if they pass by \
+         then, and no promise is asked for, the loop completes without the agent.\n",
     ));
     text
 }

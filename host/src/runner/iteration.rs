@@ -23,6 +23,7 @@ use crate::process;
 const LEARNED: u64 = 8 * 1024;
 
 /// What was gathered after a turn.
+#[derive(Debug, Default)]
 pub(super) struct Gathered {
     pub(super) evidence: Vec<Evidence>,
     pub(super) stories: Option<Stories>,
@@ -73,7 +74,7 @@ impl Loop<'_> {
         let taken = if self.control.is_stopped() {
             None
         } else {
-            Some(self.take_turn(index, &prompt)?)
+            Some(self.take_turn(index, &prompt))
         };
         self.exit = taken.as_ref().map(|taken| taken.record.exit_code());
         let strays = process::sweep(&[]);
@@ -98,27 +99,26 @@ impl Loop<'_> {
         index: u32,
         leftovers: &[String],
     ) -> Result<Gathered, RunError> {
+        // Whoever cancels does not want to wait, and the verdict does not depend on it.
+        if self.control.is_stopped() {
+            return Ok(Gathered::default());
+        }
         let (work, unseen) = match self.look_at_work() {
             Ok(work) => (work, None),
             Err(error) => (Work::default(), Some(error.to_string())),
         };
         let found = self.store.look()?;
-        let mut evidence = Vec::new();
-        let mut stories = None;
-        if !self.control.is_stopped() {
-            self.watch.see(&LoopEvent::Entered {
-                iteration: index,
-                phase: Phase::Checks,
-            });
-            evidence = self.run_checks(index, work.tree.as_deref(), Wanted::All);
-            stories = self.settle_stories(index, work.tree.as_deref(), &mut evidence);
-        }
-        let unproven = stories
-            .as_ref()
-            .map_or(&[] as &[String], |stories| &stories.unproven);
+        let protected = self.protected_paths();
+        self.watch.see(&LoopEvent::Entered {
+            iteration: index,
+            phase: Phase::Checks,
+        });
+        let mut evidence = self.run_checks(index, work.tree.as_deref(), Wanted::All);
+        let stories = self.settle_stories(index, work.tree.as_deref(), &mut evidence);
         let seen = Seen {
             evidence: &evidence,
-            unproven,
+            stories: stories.as_ref(),
+            protected,
             found: &found,
             leftovers,
             unseen: unseen.as_deref(),
@@ -192,8 +192,6 @@ impl Loop<'_> {
     }
 
     fn judge_stories(&self, found: &Prd, evidence: &[Evidence]) -> Stories {
-        let saved = self.store.state().prd;
-        let saved = saved.and_then(|text| self.gate.read_prd(&text).ok());
         let mut proofs = crate::evidence::Proofs::new();
         let mut required = Vec::new();
         for named in &self.terms.completion_checks {
@@ -208,7 +206,7 @@ impl Loop<'_> {
             required: &required,
             strict: self.config.tripwires.prd_passes,
         };
-        settle(saved.as_ref(), found, rules, evidence)
+        settle(&self.baseline.stories, found, rules, evidence)
     }
 
     /// What the gate is told.
@@ -268,7 +266,7 @@ impl Loop<'_> {
     ) -> Result<(), RunError> {
         // What the host itself wrote always has a JSON form.
         let mut events: Vec<Event> = Vec::new();
-        if self.learn_test_counts(&gathered.evidence) {
+        if self.learn(&gathered) {
             events.extend(Event::new(names::BASELINE, &self.baseline));
         }
         if let Some(taken) = taken {

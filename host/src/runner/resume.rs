@@ -3,14 +3,17 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::begin::{Options, PATIENCE, Setting, agent};
+use super::begin::{Options, PATIENCE, Setting, Told, agent};
 use super::events::{Baseline, LoopRecord, ResumeRecord, names};
+use super::tripwire::{changed_files, digest_gate_files};
 use super::watch::{LoopEvent, Phase, Watch};
 use super::{Control, Ended, Loop, RunError};
 use crate::config::{Config, Task};
-use crate::engine::{Action, Decision, GateEngine, Resumption, SnapshotView, StopReason};
+use crate::engine::{Action, Decision, GateEngine, Resumption, SnapshotView, StopReason, Verdict};
 use crate::evidence::now_ms;
-use crate::memory::{Change, Event, FileStore, Record, SessionKey, Snapshot, State, list};
+use crate::memory::{
+    Change, Event, FileStore, MemoryError, Record, SessionKey, Snapshot, State, list,
+};
 
 /// A loop that goes on, or that turned out to be complete.
 pub enum Resumed<'l> {
@@ -31,7 +34,6 @@ impl<'l> Loop<'l> {
         control: &'l Control,
         watch: &'l dyn Watch,
     ) -> Result<Resumed<'l>, RunError> {
-        let agent = agent(config, options)?;
         let root = config.workspace.join(&config.memory.root);
         let key = match &task.key {
             Some(key) => key.clone(),
@@ -40,22 +42,22 @@ impl<'l> Loop<'l> {
         let mut store = FileStore::open(gate, &root, &key, PATIENCE)?;
         let contract = task.routing.contract.clone().unwrap_or_default();
         let rules = config.rules_digest();
-        let past = Past::read(&store.events()?);
-        if past
-            .rules_digest
-            .as_ref()
-            .is_some_and(|digest| *digest != rules)
-            && !resumption.accept_contract
-        {
+        let past = Past::of(&store, resumption)?;
+        if past.rules_digest.as_ref() != Some(&rules) && !resumption.accept_contract {
             return Err(RunError::RulesChanged);
         }
+        let agent = agent(config, options, past.told.as_ref())?;
+        agent.see_that_it_is_there(config)?;
         let snapshot = reopen(gate, &store.state(), &contract, resumption)?;
+        past.see_that_files_are_as_they_were(config, task, resumption)?;
         let record = ResumeRecord {
             at_ms: now_ms(),
             operator: resumption.operator.clone(),
             reason: resumption.reason.clone(),
             contract_digest: task.routing.digest.clone().unwrap_or_default(),
             rules_digest: rules,
+            argv: agent.argv.clone(),
+            prompt: agent.prompt.clone(),
         };
         let state = store.state();
         store.save(&Change {
@@ -90,8 +92,15 @@ impl<'l> Loop<'l> {
             return self.look_around();
         }
         if resumption.accept_contract {
-            let now = self.take_baseline()?;
-            self.baseline.gate_files = now.gate_files;
+            let mut now = self.take_baseline()?;
+            let before = std::mem::take(&mut self.baseline);
+            now.protected.keep(&before.protected)?;
+            now.first_commit = before.first_commit;
+            now.tests = before.tests;
+            for (id, story) in &mut now.stories {
+                story.proven = before.stories.get(id).is_some_and(|story| story.proven);
+            }
+            self.baseline = now;
             self.save_baseline()?;
         }
         Ok(())
@@ -113,9 +122,12 @@ impl<'l> Loop<'l> {
         let verdict = self
             .gate
             .evaluate_final(&contract, snapshot.as_deref(), &input)?;
-        // Complete, canceled, or at a limit that resuming has not lifted.
-        if verdict.decision != Decision::Stop {
+        if !self.ends_before_the_agent(index, &verdict) {
             self.feedback = Some(verdict.feedback).filter(|feedback| !feedback.is_empty());
+            // Before the agent has its turn.
+            if self.learn_test_counts(&gathered.evidence) {
+                self.save_baseline()?;
+            }
             return Ok(Resumed::Open(Box::new(self)));
         }
         self.remember(&input, &verdict, None, gathered)?;
@@ -127,26 +139,81 @@ impl<'l> Loop<'l> {
     }
 }
 
+impl Loop<'_> {
+    /// Complete, canceled, or beyond a limit that resuming has not lifted. What else would stop the loop is the agent's
+    /// to change, as long as it has an iteration left: looking before it does not use that up.
+    fn ends_before_the_agent(&self, index: u32, verdict: &Verdict) -> bool {
+        if verdict.decision != Decision::Stop {
+            return false;
+        }
+        match verdict.stop_reason {
+            Some(StopReason::MaxIters) => index > self.terms.loop_max_iters,
+            Some(StopReason::NoProgress | StopReason::Blocked | StopReason::Error) => false,
+            Some(
+                StopReason::Completed | StopReason::ContextCanceled | StopReason::BudgetExceeded,
+            )
+            | None => true,
+        }
+    }
+}
+
 /// What the events tell about the loop so far.
 #[derive(Debug, Default)]
 struct Past {
     baseline: Option<Baseline>,
     rules_digest: Option<String>,
+    told: Option<Told>,
 }
 
 impl Past {
+    /// Without its beginning a loop can't be gone on with, unless an operator takes what is there now as the beginning:
+    /// otherwise an agent could have its changes taken for it by damaging the log.
+    fn of(store: &FileStore<'_>, resumption: &Resumption) -> Result<Self, RunError> {
+        let events = match store.events() {
+            Err(MemoryError::LogChanged { .. }) if resumption.accept_contract => Vec::new(),
+            events => events?,
+        };
+        let is_whole = events.first().is_some_and(|first| first.seq == 1);
+        if !is_whole && !resumption.accept_contract {
+            return Err(RunError::BeginningLost);
+        }
+        Ok(Self::read(&events))
+    }
+
+    /// What an operator has not accepted would be refused after each turn of the agent.
+    fn see_that_files_are_as_they_were(
+        &self,
+        config: &Config,
+        task: &Task,
+        resumption: &Resumption,
+    ) -> Result<(), RunError> {
+        let Some(baseline) = &self.baseline else {
+            return Ok(());
+        };
+        let now = digest_gate_files(config, &task.files);
+        let changed = changed_files(&baseline.gate_files, &now);
+        if changed.is_empty() || resumption.accept_contract {
+            return Ok(());
+        }
+        Err(RunError::FilesChanged { files: changed })
+    }
+
     fn read(records: &[Record]) -> Self {
         let mut past = Self::default();
         for record in records {
             match record.event.as_str() {
                 names::BASELINE => past.baseline = record.read().or(past.baseline),
                 names::STARTED => {
-                    past.rules_digest = record.read::<LoopRecord>().map(|start| start.rules_digest);
+                    if let Some(start) = record.read::<LoopRecord>() {
+                        past.rules_digest = Some(start.rules_digest);
+                        past.told = Some(Told::new(start.argv, start.prompt));
+                    }
                 }
                 names::RESUMED => {
-                    past.rules_digest = record
-                        .read::<ResumeRecord>()
-                        .map(|resume| resume.rules_digest);
+                    if let Some(resume) = record.read::<ResumeRecord>() {
+                        past.rules_digest = Some(resume.rules_digest);
+                        past.told = Some(Told::new(resume.argv, resume.prompt));
+                    }
                 }
                 _ => {}
             }

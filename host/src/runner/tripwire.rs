@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::events::{Baseline, TestBaseline, Tripped};
+use super::iteration::Gathered;
 use super::watch::LoopEvent;
 use super::{Loop, RunError};
+use crate::config::Config;
 use crate::digest::Digest;
-use crate::engine::Outcome;
-use crate::evidence::Evidence;
+use crate::engine::{Outcome, PrdItem};
 use crate::evidence::reports::TestCounts;
+use crate::evidence::{Evidence, Known, Stories, Story, beginning_of};
 use crate::memory::{Finding, FindingCode};
 use crate::plain_file;
 use crate::worktree::{Baseline as ProtectedBaseline, DifferenceKind, Stamps, Taken};
@@ -17,8 +19,10 @@ use crate::worktree::{Baseline as ProtectedBaseline, DifferenceKind, Stamps, Tak
 /// What was seen in an iteration, for the tripwires.
 pub(super) struct Seen<'s> {
     pub(super) evidence: &'s [Evidence],
-    /// Stories that were marked as passed without proof.
-    pub(super) unproven: &'s [String],
+    /// The stories, where there are any.
+    pub(super) stories: Option<&'s Stories>,
+    /// What was done to protected files before the checks ran: these may have put them back.
+    pub(super) protected: Option<String>,
     /// What was done to the memory.
     pub(super) found: &'s [Finding],
     /// Processes that the agent left running.
@@ -27,6 +31,8 @@ pub(super) struct Seen<'s> {
     pub(super) unseen: Option<&'s str>,
 }
 
+/// The longest reason, in bytes: what it names may be the agent's to choose.
+const LONGEST_REASON: usize = 2000;
 /// How many files are named.
 const NAMED: usize = 5;
 /// More than any file that says what is to be proven.
@@ -56,20 +62,39 @@ impl Loop<'_> {
             protected,
             gate_files: self.digest_gate_files(),
             tests: BTreeMap::new(),
+            stories: self.first_stories(),
         })
+    }
+
+    /// The stories of the checklist. Those that passed before are believed; later marks need a proof.
+    fn first_stories(&self) -> Known {
+        let prd = self.store.prd().ok().flatten();
+        let items = prd.map_or_else(Vec::new, |prd| prd.items).into_iter();
+        let story = |item: PrdItem| {
+            let known = Story {
+                first: true,
+                proven: item.passes,
+            };
+            (item.id, known)
+        };
+        items.map(story).collect()
     }
 
     /// The files that say what is to be proven.
     fn digest_gate_files(&self) -> BTreeMap<String, String> {
-        let digest = |path: &PathBuf| {
-            let content = match plain_file::read(path, GATE_FILE_LIMIT) {
-                Ok(bytes) => Digest::of_content(&bytes).to_string(),
-                Err(_) => "unreadable".to_owned(),
-            };
-            let name = path.strip_prefix(&self.config.workspace).unwrap_or(path);
-            (name.display().to_string(), content)
-        };
-        self.gate_files.iter().map(digest).collect()
+        digest_gate_files(self.config, &self.gate_files)
+    }
+
+    /// Takes note of what an iteration showed: how many tests there are, and which stories are proven.
+    pub(super) fn learn(&mut self, gathered: &Gathered) -> bool {
+        let mut learned = self.learn_test_counts(&gathered.evidence);
+        if let Some(stories) = &gathered.stories
+            && stories.known != self.baseline.stories
+        {
+            self.baseline.stories = stories.known.clone();
+            learned = true;
+        }
+        learned
     }
 
     /// Takes note of how many tests there are, where that was not known.
@@ -88,18 +113,18 @@ impl Loop<'_> {
     /// Every tripwire that was touched.
     pub(super) fn tripwires(&mut self, iteration: u32, seen: &Seen<'_>) -> Vec<Tripped> {
         let mut reasons: Vec<(&str, String)> = Vec::new();
-        // Where all is well otherwise, every protected file is read again.
-        if seen
-            .evidence
-            .iter()
-            .all(|evidence| evidence.outcome == Outcome::Pass)
-        {
+        // Unless a check that must pass did not, every protected file is read again.
+        let required = self.terms.completion_checks.iter();
+        let mut required = required.filter(|named| named.required);
+        let passes = |id: &str| {
+            let found = seen.evidence.iter().find(|evidence| evidence.check == id);
+            found.is_some_and(|evidence| evidence.outcome == Outcome::Pass)
+        };
+        if required.all(|named| passes(&named.id)) {
             self.stamps = Stamps::default();
         }
-        reasons.extend(
-            self.protected_paths()
-                .map(|reason| ("protected_paths", reason)),
-        );
+        let protected = seen.protected.clone().or_else(|| self.protected_paths());
+        reasons.extend(protected.map(|reason| ("protected_paths", reason)));
         reasons.extend(
             self.fewer_tests(seen.evidence)
                 .map(|reason| ("test_count", reason)),
@@ -108,12 +133,10 @@ impl Loop<'_> {
             self.more_skipped(seen.evidence)
                 .map(|reason| ("skipped_tests", reason)),
         );
-        if self.config.tripwires.prd_passes && !seen.unproven.is_empty() {
-            let reason = format!(
-                "marked as passed without proof: {}",
-                seen.unproven.join(", ")
-            );
-            reasons.push(("prd_passes", reason));
+        if self.config.tripwires.prd_passes
+            && let Some(stories) = seen.stories
+        {
+            reasons.extend(edited_stories(stories).map(|reason| ("prd_passes", reason)));
         }
         reasons.extend(
             self.changed_gate_files()
@@ -131,12 +154,12 @@ impl Loop<'_> {
         let tripped = |(tripwire, reason): (&str, String)| Tripped {
             iteration,
             tripwire: tripwire.to_owned(),
-            reason,
+            reason: beginning_of(reason, LONGEST_REASON),
         };
         reasons.into_iter().map(tripped).collect()
     }
 
-    fn protected_paths(&mut self) -> Option<String> {
+    pub(super) fn protected_paths(&mut self) -> Option<String> {
         let workspace = &self.config.workspace;
         let compared = self.baseline.protected.compare(workspace, &mut self.stamps);
         let differences = match compared {
@@ -194,17 +217,48 @@ impl Loop<'_> {
     }
 
     fn changed_gate_files(&self) -> Option<String> {
-        let now = self.digest_gate_files();
-        let changed: Vec<&str> = now
-            .iter()
-            .filter(|(path, digest)| {
-                let before = self.baseline.gate_files.get(*path);
-                before.is_some_and(|before| before != *digest)
-            })
-            .map(|(path, _)| path.as_str())
-            .collect();
+        let changed = changed_files(&self.baseline.gate_files, &self.digest_gate_files());
         (!changed.is_empty()).then(|| format!("{} was changed; restore it", changed.join(", ")))
     }
+}
+
+/// What was done to the checklist that only evidence may do.
+fn edited_stories(stories: &Stories) -> impl Iterator<Item = String> {
+    let said = |what: &str, ids: &[String], remedy: &str| {
+        (!ids.is_empty()).then(|| format!("{what}: {}{remedy}", ids.join(", ")))
+    };
+    let unproven = said("marked as passed without proof", &stories.unproven, "");
+    let removed = said(
+        "removed from the checklist",
+        &stories.removed,
+        "; put them back",
+    );
+    unproven.into_iter().chain(removed)
+}
+
+/// The files that say what is to be proven, by path: their digests.
+pub(super) fn digest_gate_files(config: &Config, files: &[PathBuf]) -> BTreeMap<String, String> {
+    let digest = |path: &PathBuf| {
+        let content = match plain_file::read(path, GATE_FILE_LIMIT) {
+            Ok(bytes) => Digest::of_content(&bytes).to_string(),
+            Err(_) => "unreadable".to_owned(),
+        };
+        let name = path.strip_prefix(&config.workspace).unwrap_or(path);
+        (name.display().to_string(), content)
+    };
+    files.iter().map(digest).collect()
+}
+
+/// The files that are not as they were, or were not there.
+pub(super) fn changed_files(
+    before: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let paths: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+    let changed = paths
+        .into_iter()
+        .filter(|path| before.get(*path) != now.get(*path));
+    changed.cloned().collect()
 }
 
 fn what(kind: DifferenceKind) -> &'static str {
@@ -225,7 +279,7 @@ fn test_counts(evidence: &[Evidence]) -> impl Iterator<Item = (&str, &TestCounts
 
 fn baseline_of(counts: &TestCounts) -> TestBaseline {
     TestBaseline {
-        total: counts.passed + counts.failed + counts.skipped,
+        total: counts.total(),
         skipped: counts.skipped,
     }
 }

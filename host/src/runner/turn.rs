@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::Loop;
 use super::agents::{Reader, Turn};
 use super::events::AgentRecord;
 use super::watch::{LoopEvent, Phase};
-use super::{Loop, RunError};
 use crate::config::{Leftovers, PromptTo};
 use crate::engine::{Action, Usage};
 use crate::evidence::{Environment, Stream};
-use crate::process::{self, Ended, Keep, Program, Status};
+use crate::process::{self, Captured, Ended, Keep, Program, Status};
 
 /// How much of what an agent prints is kept as evidence, from each end.
 const KEPT: usize = 16 * 1024;
 /// The most of an answer that is judged: its end, where a promise stands.
-const JUDGED: usize = 256 * 1024;
+pub(super) const JUDGED: usize = 256 * 1024;
 /// The decimal places of a cost that the gate takes.
 const COST_PLACES: u32 = 12;
 /// What stands for the prompt in an agent's arguments.
@@ -48,7 +48,7 @@ impl Loop<'_> {
     }
 
     /// Runs the agent once.
-    pub(super) fn take_turn(&mut self, index: u32, prompt: &str) -> Result<Taken, RunError> {
+    pub(super) fn take_turn(&mut self, index: u32, prompt: &str) -> Taken {
         self.watch.see(&LoopEvent::Entered {
             iteration: index,
             phase: Phase::Agent,
@@ -74,12 +74,23 @@ impl Loop<'_> {
             if let Some(activity) = reader.activity() {
                 watch.see(&LoopEvent::Activity(&activity));
             }
-        })?;
-        let turn = reader.finish();
-        let record = record(index, started_at_ms, prepared.argv, &ended, &turn);
+        });
+        let mut turn = reader.finish();
+        // It could be started when the loop began: that it can't any more is the agent's own doing.
+        let (ended, action) = match ended {
+            Ok(ended) => {
+                let action = action(&ended, &turn);
+                (Some(ended), action)
+            }
+            Err(error) => {
+                turn.error = Some(error.to_string());
+                (None, Action::Error)
+            }
+        };
+        let record = record(index, started_at_ms, prepared.argv, ended.as_ref(), &turn);
         self.watch.see(&LoopEvent::AgentEnded(&record));
-        Ok(Taken {
-            action: action(&ended, &turn),
+        Taken {
+            action,
             usage: Usage {
                 elapsed_ms: 0,
                 tool_calls: turn.tool_calls,
@@ -88,7 +99,7 @@ impl Loop<'_> {
             },
             output: end_of(turn.output, JUDGED),
             record,
-        })
+        }
     }
 
     /// Whether processes that the agent left behind count against it.
@@ -98,7 +109,11 @@ impl Loop<'_> {
 }
 
 /// Puts the prompt where the agent looks for it.
-fn hand_over(chosen: Option<PromptTo>, argv: &[String], prompt: &str) -> (Vec<String>, Vec<u8>) {
+pub(super) fn hand_over(
+    chosen: Option<PromptTo>,
+    argv: &[String],
+    prompt: &str,
+) -> (Vec<String>, Vec<u8>) {
     if argv.iter().any(|argument| argument.contains(PLACEHOLDER)) {
         let fill = |argument: &String| argument.replace(PLACEHOLDER, prompt);
         return (argv.iter().map(fill).collect(), Vec::new());
@@ -126,40 +141,46 @@ fn record(
     iteration: u32,
     started_at_ms: u64,
     argv: Vec<String>,
-    ended: &Ended,
+    ended: Option<&Ended>,
     turn: &Turn,
 ) -> AgentRecord {
-    let (exit, signal) = match ended.status {
-        Status::Exited(code) => (Some(code), None),
-        Status::Signaled(signal) => (None, Some(signal)),
-        Status::TimedOut | Status::Canceled => (None, None),
+    let status = ended.map(|ended| ended.status);
+    let (exit, signal) = match status {
+        Some(Status::Exited(code)) => (Some(code), None),
+        Some(Status::Signaled(signal)) => (None, Some(signal)),
+        Some(Status::TimedOut | Status::Canceled) | None => (None, None),
     };
     AgentRecord {
         iteration,
         started_at_ms,
-        duration_ms: u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX),
+        duration_ms: ended.map_or(0, |ended| {
+            u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX)
+        }),
         argv,
         exit,
         signal,
-        timed_out: ended.status == Status::TimedOut,
-        canceled: ended.status == Status::Canceled,
+        timed_out: status == Some(Status::TimedOut),
+        canceled: status == Some(Status::Canceled),
         error: turn.error.clone(),
         tool_calls: turn.tool_calls,
         tokens: turn.tokens,
         cost_usd: turn.cost_usd.clone(),
-        stdout: Stream::of(&ended.stdout, KEPT),
-        stderr: Stream::of(&ended.stderr, KEPT),
-        leftovers: ended
-            .leftovers
-            .iter()
-            .map(crate::evidence::name_leftover)
-            .collect(),
+        stdout: stream(ended.map(|ended| &ended.stdout)),
+        stderr: stream(ended.map(|ended| &ended.stderr)),
+        leftovers: ended.map_or_else(Vec::new, |ended| {
+            let leftovers = ended.leftovers.iter();
+            leftovers.map(crate::evidence::name_leftover).collect()
+        }),
         warnings: turn.warnings.clone(),
     }
 }
 
+fn stream(captured: Option<&Captured>) -> Stream {
+    captured.map_or_else(Stream::empty, |captured| Stream::of(captured, KEPT))
+}
+
 /// The end of a text, at most so many bytes of it.
-fn end_of(text: String, most: usize) -> String {
+pub(super) fn end_of(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
     }

@@ -95,6 +95,9 @@ impl<D: Disk> Store<'_, D> {
             return Ok(());
         }
         let (settled, end) = (self.events.settled, self.events.end);
+        if self.events.stamp.is_some() {
+            self.look_at_settled_events(findings)?;
+        }
         let tail = self.read_member_from(&EVENTS, settled.len, findings)?;
         let (tail, stamp) = tail.map_or((None, ABSENT), |(tail, stamp)| (Some(tail), stamp));
         let is_there = stamp.len >= settled.len;
@@ -104,6 +107,22 @@ impl<D: Disk> Store<'_, D> {
                 self.cut_events(&tail.unwrap_or_default(), findings)?;
             }
             _ => self.redo_events(tail, is_there, findings)?,
+        }
+        Ok(())
+    }
+
+    /// Somebody else touched the log. What no checkpoint holds any more can't be restored, so it stays as it is.
+    fn look_at_settled_events(&mut self, findings: &mut Vec<Finding>) -> Result<(), MemoryError> {
+        let (base, settled) = (self.events.base, self.events.settled);
+        let Some((log, _)) = self.read_member_from(&EVENTS, 0, findings)? else {
+            return Ok(());
+        };
+        let len = usize::try_from(settled.len).unwrap_or(usize::MAX);
+        if let Some(old) = log.get(..len)
+            && let Err(broken) = follow(old, base, Some(&settled))
+        {
+            let message = format!("{broken}; it is too old to be restored");
+            findings.push(Finding::new(FindingCode::EventsEdited, &EVENTS, message));
         }
         Ok(())
     }

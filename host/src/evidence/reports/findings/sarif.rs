@@ -141,6 +141,7 @@ struct ComponentReference {
 #[derive(Deserialize, Default)]
 #[serde(default, expecting = "an object that describes a suppression")]
 struct Suppression {
+    kind: Option<Word>,
     status: Option<Word>,
 }
 
@@ -287,15 +288,17 @@ impl Outcome {
         !is_good && !is_gone && !self.is_suppressed()
     }
 
-    /// One that is under review or rejected keeps the others from counting.
+    /// One that is under review or rejected keeps the others from counting. A comment in the source is the agent's to
+    /// write, so it accepts nothing.
     fn is_suppressed(&self) -> bool {
         let suppressions = self
             .suppressions
             .as_ref()
             .map_or(&[][..], |list| &list.items);
-        let is_accepted = |suppression: &Suppression| match &suppression.status {
-            None => true,
-            Some(status) => status.text() == Some("accepted"),
+        let is_accepted = |suppression: &Suppression| {
+            let status = suppression.status.as_ref().map(Word::text);
+            text(suppression.kind.as_ref()) != Some("inSource")
+                && matches!(status, None | Some(Some("accepted")))
         };
         !suppressions.is_empty() && suppressions.iter().all(is_accepted)
     }

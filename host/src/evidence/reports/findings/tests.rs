@@ -95,7 +95,8 @@ fn a_rule_is_found_by_its_place_or_its_name() {
 #[test]
 fn only_accepted_suppressions_leave_a_result_out() {
     let results = [
-        r#"{"suppressions":[{"kind":"inSource"}]}"#,
+        r#"{"ruleId":"comment","suppressions":[{"kind":"inSource"}]}"#,
+        r#"{"suppressions":[{"kind":"external"}]}"#,
         r#"{"suppressions":[{"status":"accepted"}]}"#,
         r#"{"ruleId":"empty","suppressions":[]}"#,
         r#"{"ruleId":"review","suppressions":[{"status":"underReview"}]}"#,
@@ -103,7 +104,7 @@ fn only_accepted_suppressions_leave_a_result_out() {
     ];
     let found = found(&sarif("", &results.join(",")));
     let rules: Vec<_> = found.iter().map(|finding| finding.rule.as_str()).collect();
-    assert_eq!(rules, ["empty", "review", "both"]);
+    assert_eq!(rules, ["comment", "empty", "review", "both"]);
 }
 
 #[test]
