@@ -100,6 +100,8 @@ impl Place {
             let file = self.folder.path().join(format!("file-{number}.txt"));
             fs::write(file, format!("line {number}\n").repeat(50)).expect("written");
         }
+        // As `ralph-gate init` does it.
+        fs::write(self.folder.path().join(".gitignore"), ".ralph/\n").expect("written");
         self.git(&["init", "--quiet"]);
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--message", "begin"]);
