@@ -1,9 +1,8 @@
 //! This executable as a process of its own, for what concerns a whole process.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
-use super::kit::{Killed, LONG, Scene, children_named, run_quietly};
+use super::kit::{LONG, Scene, children_named, run_quietly};
 use crate::process::{
     Interruption, Keep, Program, Role, Status, Stop, enter, guard, role, run, sweep,
 };
@@ -15,7 +14,6 @@ fn play() {
         Ok("guard") => play_guard(),
         Ok("sweep") => play_sweep(),
         Ok("fleeing") => play_fleeing(),
-        Ok("cost") => play_cost(),
         Ok("unclaimed") => play_unclaimed(),
         Ok("interrupts") => play_interrupts(),
         _ => {}
@@ -92,29 +90,39 @@ fn play_sweep() {
 }
 
 /// Each process starts its successor in a session of its own, and ends.
-fn play_fleeing() {
+const FLEEING: &str = "test $1 -ne 20 || touch ready; setsid sh flee.sh $(($1 + 1)) &";
+
+/// A place in which `before sh flee.sh` flees while a program does `then`, once it has fled twenty times.
+fn fleeing(before: &str, then: &str) -> (Scene, Program) {
     let scene = Scene::new();
-    let fleeing = "import os, time
-while True:
-    if os.fork(): os._exit(0)
-    os.setsid()
-    time.sleep(0.0005)
-";
-    let mut program = scene.script(&format!("python3 -c '{fleeing}' & sleep 1000"));
-    program.timeout = Duration::from_millis(500);
-    let ended = run_quietly(&program);
-    assert_eq!(ended.status, Status::TimedOut);
+    std::fs::write(scene.folder.path().join("flee.sh"), FLEEING).unwrap();
+    let until_ready = "while ! test -e ready; do sleep 0.01; done";
+    let program = scene.script(&format!("{before} sh flee.sh 0 & {until_ready}; {then}"));
+    (scene, program)
+}
+
+fn play_fleeing() {
+    let (scene, program) = fleeing("", "touch now; sleep 1000");
+    let stop = Stop::new().unwrap();
+    let ended = std::thread::scope(|scope| {
+        let running = scope.spawn(|| run(&program, &stop, &mut |_| {}).unwrap());
+        scene.until_there("now");
+        stop.cancel();
+        running.join().unwrap()
+    });
+    assert_eq!(ended.status, Status::Canceled);
     assert_eq!(ended.survivors, []);
     scene.assert_dead(0);
-    let ended = run_quietly(&scene.script(&format!("python3 -c '{fleeing}' & sleep 0.3")));
+    let (scene, program) = fleeing("", "true");
+    let ended = run_quietly(&program);
     assert_eq!(ended.status, Status::Exited(0));
-    assert_eq!(ended.leftovers.len(), 1);
+    assert_ne!(ended.leftovers, []);
     scene.assert_dead(0);
     // Without a mark or a pipe, it lives until it is swept.
-    let unseen = format!("env -i python3 -c '{fleeing}' < /dev/null > /dev/null 2>&1 & sleep 0.3");
-    run_quietly(&scene.script(&unseen));
+    let (_scene, program) = fleeing("exec < /dev/null > /dev/null 2>&1; env -i", "true");
+    run_quietly(&program);
     assert_ne!(sweep(&[]), []);
-    assert!(children_named("python3").is_empty());
+    assert!(children_named("sh").is_empty() && children_named("setsid").is_empty());
 }
 
 /// Without a claim, orphans are found by their mark.
@@ -144,22 +152,4 @@ fn play_interrupts() {
         std::fs::write(format!("interrupt-{interrupts}"), "").unwrap();
     }
     std::process::exit(interrupts);
-}
-
-fn play_cost() {
-    const TIMES: u32 = 200;
-    let scene = Scene::new();
-    let program = scene.program(&["/bin/true"]);
-    let time = |once: &dyn Fn()| {
-        let start = Instant::now();
-        (0..TIMES).for_each(|_| once());
-        start.elapsed() / TIMES
-    };
-    let plain = time(&|| drop(Command::new("/bin/true").output().unwrap()));
-    let alone = time(&|| drop(run_quietly(&program)));
-    let other = Killed(Command::new("sleep").arg("1000").spawn().unwrap());
-    let beside = time(&|| drop(run_quietly(&program)));
-    drop(other);
-    let cost = format!("plain {plain:?}, run {alone:?}, run beside another child {beside:?}");
-    std::fs::write("cost", cost).unwrap();
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::kit::{LONG, Scene, children_named, run_quietly};
+use super::kit::{Scene, children_named, run_quietly};
 use crate::process::{Ended, Keep, StartError, Status, Stop, run};
 
 /// Makes an orphan in a session of its own that notes its id; then goes on with what comes after it.
@@ -15,10 +15,15 @@ fn orphan(name: &str, prefix: &str, then: &str) -> String {
     )
 }
 
-fn short(scene: &Scene, script: &str) -> Ended {
-    let mut program = scene.script(script);
-    program.timeout = Duration::from_millis(500);
-    run_quietly(&program)
+/// Runs a script, and ends it as a timeout does once the file `ready` is there.
+fn end_when_ready(scene: &Scene, script: &str) -> Ended {
+    let (stop, program) = (Stop::new().unwrap(), scene.script(script));
+    thread::scope(|scope| {
+        let running = scope.spawn(|| run(&program, &stop, &mut |_| {}).unwrap());
+        scene.until_there("ready");
+        stop.cancel();
+        running.join().unwrap()
+    })
 }
 
 #[test]
@@ -186,13 +191,22 @@ fn floods_on_both_streams_are_digested_in_bounded_memory() {
 }
 
 #[test]
-fn a_timeout_ends_a_program_that_ignores_being_asked() {
+fn a_program_that_takes_too_long_is_ended() {
     let scene = Scene::new();
-    let ended = short(
+    let mut program = scene.program(&["sleep", "1000"]);
+    program.timeout = Duration::from_millis(50);
+    assert_eq!(run_quietly(&program).status, Status::TimedOut);
+    scene.assert_dead(0);
+}
+
+#[test]
+fn a_program_that_ignores_being_asked_is_ended() {
+    let scene = Scene::new();
+    let ended = end_when_ready(
         &scene,
-        "trap '' TERM; echo begun; while :; do sleep 1000; done",
+        "trap '' TERM; echo begun; touch ready; while :; do sleep 1000; done",
     );
-    assert_eq!(ended.status, Status::TimedOut);
+    assert_eq!(ended.status, Status::Canceled);
     assert_eq!(ended.stdout.text(), "begun\n");
     scene.assert_dead(0);
 }
@@ -200,43 +214,44 @@ fn a_timeout_ends_a_program_that_ignores_being_asked() {
 #[test]
 fn a_program_that_is_asked_to_end_may_still_write() {
     let scene = Scene::new();
-    let ended = short(
+    let ended = end_when_ready(
         &scene,
-        "trap 'echo saved; exit 0' TERM; while :; do sleep 0.01; done",
+        "trap 'echo saved; exit 0' TERM; touch ready; while :; do sleep 0.01; done",
     );
-    assert_eq!(ended.status, Status::TimedOut);
+    assert_eq!(ended.status, Status::Canceled);
     assert_eq!(ended.stdout.text(), "saved\n");
     scene.assert_dead(0);
 }
 
 #[test]
-fn a_timeout_reaches_daemons_in_sessions_of_their_own() {
+fn an_end_reaches_daemons_in_sessions_of_their_own() {
     let scene = Scene::new();
-    let ended = short(
-        &scene,
-        &orphan("one", "", &orphan("two", "env -i", "sleep 1000")),
-    );
-    assert_eq!(ended.status, Status::TimedOut);
+    let two = orphan("two", "env -i", "touch ready; sleep 1000");
+    let ended = end_when_ready(&scene, &orphan("one", "", &two));
+    assert_eq!(ended.status, Status::Canceled);
     assert_eq!(ended.survivors, []);
     scene.assert_dead(2);
 }
 
 #[test]
-fn a_timeout_reaches_processes_below_a_parent_that_lives_although_nothing_marks_them() {
+fn an_end_reaches_processes_below_a_parent_that_lives_although_nothing_marks_them() {
     let scene = Scene::new();
-    let script =
-        "setsid env -i sh -c 'echo $$ > one.pid; exec sleep 1000' > /dev/null 2>&1 & sleep 1000";
-    let ended = short(&scene, script);
-    assert_eq!(ended.status, Status::TimedOut);
+    let noting = "echo $$ > one.tmp; mv one.tmp one.pid; exec sleep 1000";
+    let script = format!(
+        "setsid env -i sh -c '{noting}' > /dev/null 2>&1 &
+         while ! test -e one.pid; do sleep 0.01; done; touch ready; sleep 1000"
+    );
+    let ended = end_when_ready(&scene, &script);
+    assert_eq!(ended.status, Status::Canceled);
     scene.assert_dead(1);
 }
 
 #[test]
-fn a_timeout_ends_a_deep_chain() {
+fn an_end_reaches_a_deep_chain() {
     let scene = Scene::new();
-    let chain = "f() { if test $1 -gt 0; then f $(($1 - 1)) & wait; else echo deep; sleep 1000; fi; }; f 50";
-    let ended = short(&scene, chain);
-    assert_eq!(ended.status, Status::TimedOut);
+    let chain = "f() { if test $1 -gt 0; then f $(($1 - 1)) & wait; else touch ready; sleep 1000; fi; }; f 50";
+    let ended = end_when_ready(&scene, chain);
+    assert_eq!(ended.status, Status::Canceled);
     scene.assert_dead(0);
 }
 
@@ -321,42 +336,42 @@ fn canceling_ends_every_run_that_holds_the_switch() {
 }
 
 #[test]
-fn a_timeout_kills_no_process_of_another_run() {
-    let scenes: Vec<Scene> = (0..8).map(|_| Scene::new()).collect();
+fn the_end_of_one_run_kills_no_process_of_another() {
+    let pairs: Vec<[Scene; 2]> = (0..4).map(|_| [Scene::new(), Scene::new()]).collect();
+    let (stop, never) = (Stop::new().unwrap(), Stop::new().unwrap());
+    let start = |scene: &Scene, index: usize, stop: &Stop, then: &str| {
+        let prefix = if index.is_multiple_of(2) {
+            ""
+        } else {
+            "env -i"
+        };
+        let program = scene.script(&orphan("one", prefix, &format!("touch ready; {then}")));
+        run(&program, stop, &mut |_| {}).unwrap()
+    };
     thread::scope(|scope| {
-        let scenes = scenes.iter().enumerate();
-        let running = scenes.map(|(index, scene)| {
-            scope.spawn(move || {
-                // Every other one is ended by its timeout while the next one's orphan must live on.
-                let then = if index % 2 == 0 {
-                    "sleep 1000"
-                } else {
-                    "sleep 1.2; kill -0 $(cat one.pid) && echo alive"
-                };
-                let mut program = scene.script(&orphan(
-                    "one",
-                    if index % 4 < 2 { "" } else { "env -i" },
-                    then,
-                ));
-                program.timeout = if index % 2 == 0 {
-                    Duration::from_millis(300 + 50 * index as u64)
-                } else {
-                    LONG
-                };
-                (index, run_quietly(&program))
-            })
+        let (start, stop, never) = (&start, &stop, &never);
+        let running = pairs.iter().enumerate().map(|(index, [ended, living])| {
+            let looks =
+                "while ! test -e go; do sleep 0.01; done; kill -0 $(cat one.pid) && echo alive";
+            (
+                scope.spawn(move || start(ended, index, stop, "sleep 1000")),
+                scope.spawn(move || start(living, index, never, looks)),
+            )
         });
-        for run in running.collect::<Vec<_>>() {
-            let (index, ended) = run.join().unwrap();
-            if index % 2 == 0 {
-                assert_eq!(ended.status, Status::TimedOut);
-            } else {
-                assert_eq!(ended.stdout.text(), "alive\n");
-                assert_eq!(ended.leftovers.len(), 1);
-            }
+        let running: Vec<_> = running.collect();
+        for scene in pairs.iter().flatten() {
+            scene.until_there("ready");
+        }
+        stop.cancel();
+        for ((ended, living), [_, scene]) in running.into_iter().zip(&pairs) {
+            assert_eq!(ended.join().unwrap().status, Status::Canceled);
+            std::fs::write(scene.folder.path().join("go"), "").unwrap();
+            let living = living.join().unwrap();
+            assert_eq!(living.stdout.text(), "alive\n");
+            assert_eq!(living.leftovers.len(), 1);
         }
     });
-    for scene in &scenes {
+    for scene in pairs.iter().flatten() {
         scene.assert_dead(1);
     }
 }

@@ -4,12 +4,11 @@ use std::process::{Command, Stdio};
 
 use super::kit::{Killed, Scene};
 
-fn play(role: &str) -> Scene {
+fn play(role: &str) {
     let scene = Scene::new();
     let mut played = Killed(scene.role(role).spawn().unwrap());
     assert!(played.0.wait().unwrap().success());
     scene.assert_dead(0);
-    scene
 }
 
 #[test]
@@ -42,12 +41,4 @@ fn children_are_seen_to_end_although_whoever_started_this_process_made_it_ignore
         .stdout(Stdio::null());
     let mut played = Killed(deaf.spawn().unwrap());
     assert!(played.0.wait().unwrap().success());
-}
-
-/// Prints it, with `--nocapture`: a clock is no judge.
-#[test]
-fn what_a_run_costs_beyond_the_program_is_measured() {
-    let scene = play("cost");
-    let cost = std::fs::read_to_string(scene.folder.path().join("cost")).unwrap();
-    println!("{cost}");
 }
