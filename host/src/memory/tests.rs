@@ -717,7 +717,9 @@ fn whoever_writes_is_known_to_those_who_ask() {
     assert_eq!(found.process, Some(std::process::id()));
     drop(store);
     // It can live on for a moment in a process that another thread is about to start.
-    while holder(&session.root(), &session.key).unwrap().is_some() {
+    let until = std::time::Instant::now() + Duration::from_mins(1);
+    while let Some(holder) = holder(&session.root(), &session.key).unwrap() {
+        assert!(std::time::Instant::now() < until, "still held: {holder:?}");
         std::thread::yield_now();
     }
 }
