@@ -258,5 +258,8 @@ fn run_program(argv: &[String], into: &Path) -> Result<()> {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
-    write(into, &text)
+    // Whoever waits for the file reads it as soon as it is there.
+    let new = into.with_extension("new");
+    write(&new, &text)?;
+    Ok(fs::rename(new, into)?)
 }

@@ -1,6 +1,8 @@
 //! What no command should choke on: each kind of bad input, for each command that reads one.
 
-use crate::harness::{Files, Run, run, run_with};
+use ralph_gate_tests::said::Said;
+
+use crate::harness::{Files, run, run_with};
 
 /// Commands that read a file, and what they read.
 const JSON_COMMANDS: [&[&str]; 3] = [&["evaluate"], &["fingerprint"], &["signal"]];
@@ -13,16 +15,16 @@ const ALL_COMMANDS: [&[&str]; 6] = [
     &["signal"],
 ];
 
-fn on_file(command: &[&str], file: &str) -> Run {
+fn on_file(command: &[&str], file: &str) -> Said {
     run(&[command, &[file]].concat())
 }
 
-fn on_file_as_json(command: &[&str], file: &str) -> Run {
+fn on_file_as_json(command: &[&str], file: &str) -> Said {
     run(&[command, &["--json", file]].concat())
 }
 
 /// The error on standard error is short, names the file and gives a remedy or a place.
-fn assert_helps(run: &Run, file: &str) {
+fn assert_helps(run: &Said, file: &str) {
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.stderr.contains(file), "the file is not named: {run:?}");
     assert!(run.stderr.contains("error: "), "{run:?}");

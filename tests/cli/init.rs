@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 use ralph_gate::config::{Config, FILE_NAMES};
 use ralph_gate::engine::{GateEngine, Mode};
 use serde_json::json;
 
-use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::said::Said;
 
-use crate::harness::Run;
+use crate::harness::command;
 
 const FILE: &str = "ralph-gate.toml";
 
@@ -54,15 +55,9 @@ impl Folder {
         names
     }
 
-    fn run(&self, arguments: &[&str]) -> Run {
-        let mut command = std::process::Command::new(binary());
-        command.args(arguments).current_dir(self.path());
-        let output = command.output().unwrap();
-        Run {
-            code: output.status.code().unwrap(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+    fn run(&self, arguments: &[&str]) -> Said {
+        let mut command = command(arguments);
+        Said::by(command.stdin(Stdio::null()).current_dir(self.path()))
     }
 
     /// The checks that were written, after the gate has accepted them.
@@ -298,11 +293,8 @@ mod on_a_terminal {
     use crate::pty::Watched;
 
     fn init(folder: &Folder, arguments: &[&str]) -> Watched {
-        let mut command = std::process::Command::new(binary());
-        command
-            .arg("init")
-            .args(arguments)
-            .current_dir(folder.path());
+        let mut command = command(&["init"]);
+        command.args(arguments).current_dir(folder.path());
         Watched::start(command, 24, 80)
     }
 

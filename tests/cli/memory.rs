@@ -10,7 +10,9 @@ use ralph_gate::engine::ProgressEntry;
 use ralph_gate::memory::{Change, Event, FileStore, Patience, SessionKey, Start};
 use serde_json::Value;
 
-use crate::harness::{Files, Run, run, run_with};
+use ralph_gate_tests::said::Said;
+
+use crate::harness::{Files, run, run_with};
 
 static GATE: LazyLock<GateEngine> = LazyLock::new(|| GateEngine::new().unwrap());
 
@@ -64,7 +66,7 @@ impl Session {
             .join(name)
     }
 
-    fn run(&self, arguments: &[&str]) -> Run {
+    fn run(&self, arguments: &[&str]) -> Said {
         let root = self.root();
         run(&[&["memory"], arguments, &["--root", root.to_str().unwrap()]].concat())
     }
@@ -76,7 +78,7 @@ impl Session {
     }
 
     /// What `verify` says about a changed event log.
-    fn verify_events(&self, change: impl Fn(&mut Vec<String>)) -> (Run, Value) {
+    fn verify_events(&self, change: impl Fn(&mut Vec<String>)) -> (Said, Value) {
         let whole = self.events();
         let mut lines = whole.clone();
         change(&mut lines);

@@ -3,73 +3,48 @@
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::ops::Deref;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-use std::{env, fs, thread};
+use std::{fs, thread};
 
-use ralph_gate_tests::agent_script::{MARK, Script, Step};
+use ralph_gate_tests::agent_script::{Script, Step};
 use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::git;
+use ralph_gate_tests::place::Place;
+use ralph_gate_tests::processes::runner_of;
+use ralph_gate_tests::said::Said;
+use ralph_gate_tests::waiting::wait_until;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// The session's key, in every test.
 pub(crate) const KEY: &str = "test";
-/// What is waited for longer than this will not come.
-const PATIENCE: Duration = Duration::from_secs(50);
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// A folder with a repository and what is needed to run a loop in it. When it is dropped, no process of any loop in it
-/// may be alive.
-pub(crate) struct Workplace {
-    folder: tempfile::TempDir,
-    mark: String,
+/// A repository and what is needed to run a loop in it.
+pub(crate) struct Workplace(Place);
+
+impl Deref for Workplace {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.0
+    }
 }
 
 impl Workplace {
     /// A repository with these files, committed, and a configuration.
     pub(crate) fn new(config: &str, files: &[(&str, &str)]) -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let workplace = Self {
-            folder: tempfile::tempdir().unwrap(),
-            mark: format!("{}-{number}-", std::process::id()),
-        };
-        fs::create_dir(workplace.work()).unwrap();
-        workplace.write("ralph-gate.toml", config);
-        workplace.write(".gitignore", ".ralph/\n");
-        for (path, text) in files {
-            workplace.write(path, text);
+        let mut all = vec![("ralph-gate.toml", config), (".gitignore", ".ralph/\n")];
+        all.extend(files);
+        let workplace = Self(Place::new(&all));
+        // The agent commits too, and gets an environment of its own.
+        for (name, value) in [("user.name", "agent"), ("user.email", "agent@example.org")] {
+            git::git(&workplace.work(), &["config", name, value]);
         }
-        workplace.git(&["init", "--quiet", "--initial-branch", "main"]);
-        workplace.git(&["config", "user.name", "agent"]);
-        workplace.git(&["config", "user.email", "agent@example.org"]);
-        workplace.git(&["add", "--all"]);
-        workplace.git(&["commit", "--quiet", "--message", "begin"]);
         workplace
-    }
-
-    /// The repository.
-    pub(crate) fn work(&self) -> PathBuf {
-        self.folder.path().join("work")
-    }
-
-    /// A path beside the repository, for what is not part of the work.
-    pub(crate) fn beside(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    pub(crate) fn write(&self, path: &str, text: &str) {
-        let path = self.work().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    pub(crate) fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.work().join(path)).unwrap()
     }
 
     /// Lets an agent that waits for this file go on.
@@ -77,40 +52,9 @@ impl Workplace {
         fs::write(self.beside(name), "").unwrap();
     }
 
-    fn git(&self, arguments: &[&str]) {
-        let status = self.command("git").args(arguments).status().unwrap();
-        assert!(status.success(), "git {arguments:?}: {status}");
-    }
-
-    /// A program in the repository, untouched by a person's own settings, and marked.
-    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new(program);
-        for (name, _) in env::vars_os() {
-            let shown = name.to_string_lossy();
-            if shown.starts_with("GIT_") || shown.starts_with("RALPH_GATE_") {
-                command.env_remove(&name);
-            }
-        }
-        command
-            .current_dir(self.work())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("RUST_BACKTRACE", "1")
-            .env(MARK, &self.mark)
-            .stdin(Stdio::null());
-        command
-    }
-
     /// Runs another command of `ralph-gate` here.
     pub(crate) fn gate(&self, arguments: &[&str]) -> Said {
-        let output = self.command(binary()).args(arguments).output().unwrap();
-        let said = Said {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        };
-        assert!(!said.stderr.contains("panicked"), "{said:?}");
-        said
+        Said::by(self.command(binary()).args(arguments))
     }
 
     /// Starts `ralph-gate run --json` with an agent that does this in its first, second, … turn.
@@ -136,9 +80,7 @@ impl Workplace {
             .args(arguments)
             .args(["--", env!("CARGO_BIN_EXE_scripted-agent")])
             .arg(path)
-            .args(agent_arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .args(agent_arguments);
         Running::new(self, command.spawn().unwrap())
     }
 
@@ -172,7 +114,7 @@ impl Workplace {
     /// What happened, as `ralph-gate logs` tells it.
     pub(crate) fn logs(&self) -> Vec<Value> {
         let said = self.gate(&["logs", KEY, "--json"]);
-        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(said.code, 0, "{said:?}");
         let lines = said.stdout.lines();
         lines
             .map(|line| serde_json::from_str(line).unwrap())
@@ -184,27 +126,6 @@ impl Workplace {
         self.gate(&["memory", "verify", KEY])
     }
 
-    /// Everything that a loop of this workplace started and that is alive.
-    fn alive(&self) -> Vec<(Pid, String)> {
-        let wanted = format!("{MARK}={}", self.mark);
-        let processes = fs::read_dir("/proc").unwrap();
-        let mut alive = Vec::new();
-        for entry in processes.flatten() {
-            let Some(id) = entry.file_name().to_str().and_then(|id| id.parse().ok()) else {
-                continue;
-            };
-            // A process that has ended has no environment any more.
-            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-            let mut variables = environment.split(|byte| *byte == 0);
-            if variables.any(|variable| variable == wanted.as_bytes()) {
-                let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-                let line = String::from_utf8_lossy(&line).replace('\0', " ");
-                alive.extend(Pid::from_raw(id).map(|id| (id, line)));
-            }
-        }
-        alive
-    }
-
     /// Starts a process that a loop could have left.
     pub(crate) fn leave(&self, program: &str, argument: &str) -> Child {
         self.command(program).arg(argument).spawn().unwrap()
@@ -212,44 +133,9 @@ impl Workplace {
 
     /// Nothing of a loop may be alive now.
     pub(crate) fn see_that_all_are_dead(&self) {
-        let alive = self.alive();
+        let alive = self.mark.alive();
         assert!(alive.is_empty(), "left alive: {alive:?}");
     }
-
-    /// Nothing of a loop may be alive soon.
-    pub(crate) fn wait_until_all_are_dead(&self) {
-        wait_until("all processes are dead", || self.alive().is_empty());
-    }
-}
-
-impl Drop for Workplace {
-    fn drop(&mut self) {
-        let alive = self.alive();
-        for (process, _) in &alive {
-            let _ = kill_process(*process, Signal::KILL);
-        }
-        if !thread::panicking() {
-            assert!(alive.is_empty(), "left alive: {alive:?}");
-        }
-    }
-}
-
-/// Waits for a condition.
-pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let until = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < until, "never came: {what}");
-        thread::sleep(LOOK_AGAIN);
-    }
-}
-
-/// What a command said.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) code: Option<i32>,
-    pub(crate) stdout: String,
-    /// What it complained about.
-    pub(crate) stderr: String,
 }
 
 /// A run that is under way.
@@ -304,15 +190,15 @@ impl<'w> Running<'w> {
         self.stdout.lock().unwrap().contains(text)
     }
 
-    /// The process that was started.
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+    /// Kills the process that runs the loop, inside the one that was started.
+    pub(crate) fn kill_runner(&mut self) {
+        let runner = runner_of(&mut self.child).expect("it has ended");
+        kill_process(runner, Signal::KILL).unwrap();
     }
 
     /// Sends a signal to the process that was started, and to no other.
     pub(crate) fn signal(&self, signal: Signal) {
-        let id = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        kill_process(id, signal).unwrap();
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
     /// Waits for the end, and looks at what a loop must leave behind.
@@ -495,6 +381,6 @@ impl Outcome {
         assert_eq!(saved["event"], "verdict");
         assert_eq!(saved["data"]["verdict"], verdict);
         let verified = workplace.verify();
-        assert_eq!(verified.code, Some(0), "{verified:?}");
+        assert_eq!(verified.code, 0, "{verified:?}");
     }
 }

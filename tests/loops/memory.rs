@@ -36,20 +36,20 @@ fn an_edited_contract_is_noticed_and_restored() {
     let workplace = is_noticed(&[replace("{memory}/contract.json", "work", "play")]);
     let contract = fs::read_to_string(workplace.memory().unwrap().join("contract.json")).unwrap();
     assert!(contract.contains("work") && !contract.contains("play"));
-    assert_eq!(workplace.verify().code, Some(0));
+    assert_eq!(workplace.verify().code, 0);
 }
 
 #[test]
 fn a_deleted_contract_is_noticed_and_restored() {
     let workplace = is_noticed(&[delete("{memory}/contract.json")]);
     assert!(workplace.memory().unwrap().join("contract.json").is_file());
-    assert_eq!(workplace.verify().code, Some(0));
+    assert_eq!(workplace.verify().code, 0);
 }
 
 #[test]
 fn lines_that_are_added_to_the_events_are_noticed() {
     let workplace = is_noticed(&[append("{memory}/events.jsonl", "{\"event\":\"verdict\"}\n")]);
-    assert_eq!(workplace.verify().code, Some(0), "they were set aside");
+    assert_eq!(workplace.verify().code, 0, "they were set aside");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn an_agent_may_add_to_the_progress_log() {
     outcome.stopped("completed", None, 1);
     let progress = fs::read_to_string(workplace.memory().unwrap().join("progress.txt")).unwrap();
     assert!(progress.contains("Remember the milk."), "{progress}");
-    assert_eq!(workplace.verify().code, Some(0));
+    assert_eq!(workplace.verify().code, 0);
 }
 
 /// Where the memory can be saved, the iteration is refused; where not, the run ends with an error.

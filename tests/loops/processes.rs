@@ -1,14 +1,13 @@
 //! Processes that an agent leaves behind, and what is left when the loop itself is killed. That nothing is alive after
 //! a run, the harness checks in every test.
 
-use std::fs;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
 
 use ralph_gate_tests::agent_script::{Keeps, Step};
+use ralph_gate_tests::waiting::wait_until;
 use rustix::process::Signal;
 
-use crate::harness::{Outcome, Workplace, wait_until};
+use crate::harness::{Outcome, Running, Workplace};
 use crate::kit::{detach, promise, simple, work, write};
 
 /// A process that has left its parent and would go on for a minute.
@@ -112,7 +111,7 @@ fn a_check_that_takes_too_long_is_ended_with_all_that_it_started() {
 }
 
 /// Starts a loop whose agent and a process of its own are at work.
-fn with_a_busy_loop(use_it: impl FnOnce(&Workplace, crate::harness::Running<'_>)) {
+fn with_a_busy_loop(use_it: impl FnOnce(&Workplace, Running<'_>)) {
     let workplace = Workplace::new(&simple(""), &[]);
     let running = workplace.start(&[vec![straggler(&workplace, Keeps::OnlyTheMark), Step::Hang]]);
     running.wait_for("begun");
@@ -123,7 +122,7 @@ fn with_a_busy_loop(use_it: impl FnOnce(&Workplace, crate::harness::Running<'_>)
 fn a_canceled_loop_leaves_no_process() {
     with_a_busy_loop(|workplace, running| {
         let said = workplace.gate(&["cancel"]);
-        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(said.code, 0, "{said:?}");
         running.finish().stopped("context_canceled", None, 1);
     });
 }
@@ -155,7 +154,7 @@ fn a_loop_that_is_killed_leaves_no_process_and_goes_on_later() {
         running.signal(Signal::KILL);
         let outcome = running.wait();
         assert_eq!(outcome.code, None);
-        workplace.wait_until_all_are_dead();
+        workplace.mark.wait_until_gone().unwrap();
         outcome.never_completed();
         goes_on(workplace);
     });
@@ -163,8 +162,8 @@ fn a_loop_that_is_killed_leaves_no_process_and_goes_on_later() {
 
 #[test]
 fn a_loop_whose_inner_process_is_killed_leaves_no_process_and_goes_on_later() {
-    with_a_busy_loop(|workplace, running| {
-        kill_child_of(&running);
+    with_a_busy_loop(|workplace, mut running| {
+        running.kill_runner();
         let outcome = running.end();
         assert_eq!(outcome.code, Some(137), "{outcome:?}");
         goes_on(workplace);
@@ -186,20 +185,6 @@ fn an_agent_that_kills_the_loop_does_not_complete_it() {
     assert_eq!(outcome.code, Some(137), "{outcome:?}");
     let outcome = workplace.resume(&[vec![promise()]]);
     assert_eq!(outcome.stop().0, "completed");
-}
-
-/// Kills the process that the command itself started.
-fn kill_child_of(running: &crate::harness::Running<'_>) {
-    let outer = running.id();
-    let children = format!("/proc/{outer}/task/{outer}/children");
-    let inner: i32 = fs::read_to_string(Path::new(&children))
-        .unwrap()
-        .split_whitespace()
-        .next()
-        .and_then(|id| id.parse().ok())
-        .expect("no inner process");
-    let inner = rustix::process::Pid::from_raw(inner).unwrap();
-    rustix::process::kill_process(inner, Signal::KILL).unwrap();
 }
 
 /// The loop can be resumed, and completes.

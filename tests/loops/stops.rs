@@ -38,7 +38,7 @@ fn an_operator_completes_a_loop_while_the_agent_is_at_work() {
     let running = workplace.start(&[busy(&workplace)]);
     running.wait_for("begun");
     let said = workplace.gate(&["override", KEY, "--operator", "ada", "--reason", "enough"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(said.code, 0, "{said:?}");
     assert!(said.stdout.contains("completed by ada"), "{said:?}");
     let outcome = running.finish();
     outcome.stopped("completed", None, 1);
@@ -54,7 +54,7 @@ fn an_operator_completes_a_loop_that_has_stopped() {
     let outcome = workplace.run(&[vec![promise()]]);
     outcome.stopped("max_iters", None, 1);
     let said = workplace.gate(&["override", "--operator", "ada", "--reason", "enough"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(said.code, 0, "{said:?}");
     let status = status(&workplace);
     assert_eq!(
         (&status["state"], &status["stop_reason"]),
@@ -63,7 +63,7 @@ fn an_operator_completes_a_loop_that_has_stopped() {
     let memory = workplace.memory().unwrap();
     assert!(!memory.join("handoff.md").exists(), "nothing is left to do");
     let verified = workplace.verify();
-    assert_eq!(verified.code, Some(0), "{verified:?}");
+    assert_eq!(verified.code, 0, "{verified:?}");
     let last = workplace.logs().pop().unwrap();
     assert_eq!(last["data"]["verdict"]["overridden"], true);
 }
@@ -73,13 +73,18 @@ fn an_override_is_refused_where_the_contract_forbids_it() {
     let workplace = Workplace::new(&simple("allow_override = false"), &[]);
     let running = workplace.start(&[busy(&workplace)]);
     running.wait_for("begun");
-    let order = ["override", "--operator", "ada", "--reason", "enough"];
-    let said = workplace.gate(&order);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    let order = [
+        "override",
+        "--operator",
+        "ada",
+        "--reason",
+        "enough",
+        "--json",
+    ];
+    assert_eq!(workplace.gate(&order).error_code(), "override_not_allowed");
     running.signal(Signal::INT);
     running.finish().stopped("context_canceled", None, 1);
-    let said = workplace.gate(&order);
-    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(workplace.gate(&order).error_code(), "override_not_allowed");
     assert_eq!(status(&workplace)["stop_reason"], "context_canceled");
 }
 
@@ -192,7 +197,7 @@ fn cancel_stops_the_loop_and_says_how_many_iterations_ran() {
     let said = workplace.gate(&["cancel"]);
     assert_eq!(
         (said.code, said.stdout.as_str()),
-        (Some(0), "Canceled the Ralph loop after 2 iterations\n")
+        (0, "Canceled the Ralph loop after 2 iterations\n")
     );
     running.finish().stopped("context_canceled", None, 2);
     assert_eq!(no_loop(&workplace), "No active Ralph loop\n");
@@ -207,7 +212,7 @@ fn cancel_without_a_loop_says_so() {
 
 fn no_loop(workplace: &Workplace) -> String {
     let said = workplace.gate(&["cancel"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(said.code, 0, "{said:?}");
     said.stdout
 }
 

@@ -9,7 +9,8 @@ use ralph_gate::memory::{
 };
 
 use crate::simulator::{Image, SimDisk, snapshot};
-use crate::{gate, is_full};
+use ralph_gate_tests::extent::is_full;
+use ralph_gate_tests::gate;
 
 fn key() -> SessionKey {
     SessionKey::Session("bits".into())

@@ -5,22 +5,3 @@
 mod bits;
 mod power;
 mod simulator;
-
-use std::sync::LazyLock;
-
-use ralph_gate::GateEngine;
-
-/// The gate, loaded once.
-fn gate() -> &'static GateEngine {
-    static GATE: LazyLock<GateEngine> = LazyLock::new(|| GateEngine::new().unwrap());
-    &GATE
-}
-
-/// Whether there is time for everything.
-fn is_full() -> bool {
-    match std::env::var("RALPH_GATE_CRASH").as_deref() {
-        Err(_) | Ok("reduced") => false,
-        Ok("full") => true,
-        Ok(other) => panic!("RALPH_GATE_CRASH is `{other}`; set it to `reduced` or `full`"),
-    }
-}

@@ -112,7 +112,7 @@ fn digest(kind: ArtifactKind, content: &str) -> String {
 
 #[test]
 fn a_value_has_one_fingerprint_in_json_in_yaml_and_in_any_order_of_keys() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     for _ in 0..500 {
         let value = value(&mut random, 4);
         let mut yaml = String::from("---");
@@ -128,7 +128,7 @@ fn a_value_has_one_fingerprint_in_json_in_yaml_and_in_any_order_of_keys() {
 
 #[test]
 fn two_values_have_two_fingerprints() {
-    let mut random = Random(12);
+    let mut random = Random::new(12);
     for _ in 0..1000 {
         let (one, other) = (value(&mut random, 3), value(&mut random, 3));
         assert_eq!(
@@ -180,7 +180,7 @@ fn inline_toml(value: &Json) -> String {
 
 #[test]
 fn a_contract_has_one_digest_in_json_yaml_and_toml() {
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     for _ in 0..300 {
         let contract = contract(&mut random);
         let json = check(&contract.to_string(), None);
@@ -204,7 +204,7 @@ fn a_contract_has_one_digest_in_json_yaml_and_toml() {
 #[test]
 fn front_matter_says_the_same_as_data() {
     let ids = ["a", "b", "c", "007", "true"];
-    let mut random = Random(14);
+    let mut random = Random::new(14);
     let mut signals = Vec::new();
     for _ in 0..1500 {
         let (mut data, mut files) = (IssueStates::default(), IssueStates::default());

@@ -51,7 +51,7 @@ fn hold_for_generated(target: &str, check: &mut dyn FnMut(&[u8]), count: usize) 
     for seed in &seeds {
         hold(target, check, seed.as_bytes());
     }
-    let mut random = Random(u64::try_from(count).unwrap());
+    let mut random = Random::new(u64::try_from(count).unwrap());
     for round in 0..count {
         let input = match round % 4 {
             0 => random.text(24).into_bytes(),

@@ -34,7 +34,7 @@ fn prose(random: &mut Random) -> String {
 
 #[test]
 fn a_promise_at_the_end_of_prose_counts() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for _ in 0..2000 {
         let output = format!("{}\n\n<promise>ALL  DONE</promise>\n", prose(&mut random));
         let report = parse(&output, PromiseRules::Strict);
@@ -44,7 +44,7 @@ fn a_promise_at_the_end_of_prose_counts() {
 
 #[test]
 fn a_promise_in_code_a_quote_or_a_comment_never_counts() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     for (before, after, status) in [
         ("\n```\n", "\n```\n", TagStatus::InFencedCode),
         ("\n~~~~ text\n", "", TagStatus::InFencedCode),
@@ -69,7 +69,7 @@ fn a_promise_in_code_a_quote_or_a_comment_never_counts() {
 
 #[test]
 fn text_behind_a_promise_takes_it_back() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for _ in 0..1000 {
         let (before, after) = (prose(&mut random), prose(&mut random));
         let output = format!("{before}\n\n<promise>DONE</promise>\n\n{after}");
@@ -84,7 +84,7 @@ fn text_behind_a_promise_takes_it_back() {
 
 #[test]
 fn two_promises_that_differ_never_complete() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     for _ in 0..1000 {
         let prose = prose(&mut random);
         let output =

@@ -1,7 +1,9 @@
-//! A small deterministic generator: the same inputs in every run, on every machine.
+//! Random inputs for parsers: the same in every run, on every machine.
 
-/// A generator; its number is its state.
-pub(crate) struct Random(pub(crate) u64);
+use ralph_gate_tests::random;
+
+/// A generator of inputs.
+pub(crate) struct Random(random::Random);
 
 /// Pieces that mean something to at least one parser.
 const PIECES: &[&str] = &[
@@ -124,15 +126,14 @@ const PIECES: &[&str] = &[
 ];
 
 impl Random {
-    /// A number below `count`.
+    /// A generator that begins with a seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(random::Random::new(seed))
+    }
+
+    /// A number below `count`, or 0.
     pub(crate) fn below(&mut self, count: usize) -> usize {
-        // The constants of Knuth's MMIX; the upper bits are the good ones.
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        let count = u64::try_from(count.max(1)).unwrap_or(1);
-        usize::try_from((self.0 >> 33) % count).unwrap_or(0)
+        self.0.index(count.max(1))
     }
 
     /// One of several things.

@@ -6,18 +6,22 @@ use std::process::{Child, ChildStdout, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
+use ralph_gate_tests::extent::{is_full, seed};
+use ralph_gate_tests::processes::runner_of;
 use ralph_gate_tests::random::Random;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::history::History;
 use crate::workspace::{KEY, Workspace};
-use crate::{is_full, seed};
 
 /// The iteration in which a loop completes.
 const LENGTH: u64 = 20;
 /// The most events that a run may tell of before it is killed: about four iterations.
 const EVENTS: u32 = 36;
+
+/// So many runs may end before they are killed.
+const TOO_LATE: u32 = 500;
 
 /// Each iteration adds its own line, however often it is begun, and takes long enough to be killed in between. One of
 /// its processes is in a session of its own.
@@ -57,11 +61,19 @@ fn a_loop_that_is_killed_and_resumed_loses_and_repeats_nothing() {
         kills: if is_full() { 200 } else { 15 },
         tally: Tally::default(),
     };
-    while campaign.kills > 0 {
+    while campaign.kills > 0 && campaign.tally.too_late < TOO_LATE {
         campaign.run_one_loop();
     }
-    println!("{:?}", campaign.tally);
-    assert!(campaign.tally.loops > 0);
+    let tally = campaign.tally;
+    println!("{tally:?}");
+    assert_eq!(
+        campaign.kills, 0,
+        "hardly any run could be killed: {tally:?}"
+    );
+    assert!(
+        tally.outer_killed > 0 && tally.inner_killed > 0,
+        "{tally:?}"
+    );
 }
 
 /// What is still to be done, and what was.
@@ -146,7 +158,10 @@ impl Campaign {
         }
         self.tally.loops += 1;
         self.tally.iterations += seen.history.verdicts.len();
-        assert_eq!(workspace.run(&["--resume"]).error_code(), "loop_completed");
+        assert_eq!(
+            workspace.run(&["--resume"]).last_error_code(),
+            "loop_completed"
+        );
     }
 
     fn count(&mut self, plan: Option<Plan>, life: &Life, seen: &Seen) {
@@ -190,7 +205,7 @@ impl Life {
         let mut events = BufReader::new(outer.stdout.take().unwrap());
         let mut output = String::new();
         let end = match plan {
-            Some(plan) => attack(workspace, &mut outer, &mut events, &mut output, plan),
+            Some(plan) => attack(&mut outer, &mut events, &mut output, plan),
             None => End::Itself,
         };
         let mut problems = Vec::new();
@@ -231,7 +246,6 @@ impl Life {
 
 /// Waits for the moment, and kills.
 fn attack(
-    workspace: &Workspace,
     outer: &mut Child,
     events: &mut BufReader<ChildStdout>,
     output: &mut String,
@@ -244,16 +258,15 @@ fn attack(
     }
     thread::sleep(plan.pause);
     let victim = match plan.victim {
-        Victim::Outer => Some(outer.id()),
-        Victim::Inner => workspace.mark.inner(outer),
+        Victim::Outer => Some(Pid::from_child(outer)),
+        Victim::Inner => runner_of(outer),
     };
-    if victim.is_none() || outer.try_wait().unwrap().is_some() {
-        return End::Itself;
-    }
-    let victim = victim.and_then(|id| Pid::from_raw(i32::try_from(id).unwrap()));
-    match kill_process(victim.unwrap(), Signal::KILL) {
-        Ok(()) => End::Killed,
-        Err(_) => End::Itself,
+    match victim {
+        Some(victim) if outer.try_wait().unwrap().is_none() => {
+            let killed = kill_process(victim, Signal::KILL);
+            killed.map_or(End::Itself, |()| End::Killed)
+        }
+        _ => End::Itself,
     }
 }
 
@@ -283,14 +296,14 @@ impl Seen {
         problems.extend(life.status_problem());
         if !self.session && life.told == 0 {
             let status = workspace.ask(&["status", KEY, "--json"]);
-            if status.code != Some(0) && status.error_code() == "memory_no_session" {
+            if status.code != 0 && status.error_code() == "memory_no_session" {
                 return problems;
             }
         }
         self.session = true;
         let status = workspace.status();
         let verified = workspace.ask(&["memory", "verify", KEY, "--json"]);
-        if verified.code != Some(0) {
+        if verified.code != 0 {
             problems.push(format!("verify: {}", verified.stdout));
         }
         let history = History::read(workspace);

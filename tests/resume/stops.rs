@@ -1,9 +1,9 @@
 //! Resuming after each kind of stop: what is accepted, what is refused, and with which words.
 
-use std::fs;
+use ralph_gate_tests::said::Said;
 
 use crate::history::History;
-use crate::workspace::{KEY, Run, Workspace};
+use crate::workspace::{KEY, Workspace};
 
 /// An agent that can't do it, and notes that it was started.
 const BLOCKED: &str = r#"
@@ -40,11 +40,11 @@ fn told(workspace: &Workspace, options: &[&str]) -> String {
     arguments.extend(options);
     arguments.extend(["--", "true"]);
     let run = workspace.ask(&arguments);
-    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_eq!(run.code, 1, "{run:?}");
     run.stderr
 }
 
-fn stop_reason(run: &Run) -> String {
+fn stop_reason(run: &Said) -> String {
     let last = run.last();
     assert_eq!(last["event"], "ended", "{run:?}");
     last["stop_reason"].as_str().unwrap_or_default().to_owned()
@@ -52,17 +52,19 @@ fn stop_reason(run: &Run) -> String {
 
 #[test]
 fn what_a_person_mended_completes_without_the_agent() {
-    let workspace = Workspace::new(&config(5, CHECK), BLOCKED, &[]);
-    let run = workspace.run(&[]).assert_code(3);
-    assert_eq!(stop_reason(&run), "blocked");
-    fs::write(workspace.repository().join("done.txt"), "").unwrap();
-    let run = workspace.run(&["--resume"]).assert_code(0);
-    assert_eq!(stop_reason(&run), "completed");
-    assert_eq!(workspace.turns(), 1, "the agent was started again");
-    let history = History::read(&workspace);
-    assert_eq!(history.verdicts, [1, 2]);
-    assert_eq!(history.count("evidence"), 2);
-    assert_eq!(history.count("agent_ended"), 1);
+    for (most, agent, reason) in [(5, BLOCKED, "blocked"), (1, BUSY, "max_iters")] {
+        let workspace = Workspace::new(&config(most, CHECK), agent, &[]);
+        let run = workspace.run(&[]).assert_code(3);
+        assert_eq!(stop_reason(&run), reason);
+        workspace.write("done.txt", "");
+        let run = workspace.run(&["--resume"]).assert_code(0);
+        assert_eq!(stop_reason(&run), "completed");
+        assert_eq!(workspace.turns(), 1, "the agent was started again");
+        let history = History::read(&workspace);
+        assert_eq!(history.verdicts, [1, 2]);
+        assert_eq!(history.count("evidence"), 2);
+        assert_eq!(history.count("agent_ended"), 1);
+    }
 }
 
 #[test]
@@ -88,7 +90,7 @@ fn a_raised_limit_counts_only_when_an_operator_accepts_it() {
     assert_eq!(stop_reason(&run), "max_iters");
     workspace.configure(&config(4, CHECK));
     let refused = workspace.run(&["--resume"]);
-    assert_eq!(refused.error_code(), "contract_changed");
+    assert_eq!(refused.last_error_code(), "contract_changed");
     let said = told(&workspace, &["--resume"]);
     assert!(said.contains("--resume --accept-contract"), "{said}");
     assert_eq!(workspace.turns(), 2, "the agent was started all the same");
@@ -125,7 +127,10 @@ fn a_changed_check_is_refused() {
     let workspace = Workspace::new(&config(5, CHECK), BLOCKED, &[]);
     workspace.run(&[]).assert_code(3);
     workspace.configure(&config(5, r#""true""#));
-    assert_eq!(workspace.run(&["--resume"]).error_code(), "checks_changed");
+    assert_eq!(
+        workspace.run(&["--resume"]).last_error_code(),
+        "checks_changed"
+    );
     let said = told(&workspace, &["--resume"]);
     assert!(said.contains("--resume --accept-contract"), "{said}");
     assert_eq!(workspace.status()["stop_reason"], "blocked");
@@ -138,7 +143,10 @@ fn a_changed_check_is_refused() {
 fn a_completed_loop_is_not_resumed() {
     let workspace = Workspace::new(&config(5, r#""true""#), BUSY, &[]);
     workspace.run(&[]).assert_code(0);
-    assert_eq!(workspace.run(&["--resume"]).error_code(), "loop_completed");
+    assert_eq!(
+        workspace.run(&["--resume"]).last_error_code(),
+        "loop_completed"
+    );
     let said = told(&workspace, &["--resume"]);
     assert!(
         said.contains("the loop has completed, at iteration 1"),
@@ -152,7 +160,7 @@ fn a_completed_loop_is_not_resumed() {
 fn where_there_is_nothing_to_resume_that_is_said() {
     let workspace = Workspace::without_key(&config(5, CHECK), BLOCKED);
     let run = workspace.run(&["--resume"]);
-    assert_eq!(run.error_code(), "nothing_to_resume");
+    assert_eq!(run.last_error_code(), "nothing_to_resume");
     let said = told(&workspace, &["--resume"]);
     assert!(said.contains("there is no loop to resume"), "{said}");
     assert!(said.contains("ralph-gate run"), "{said}");
@@ -163,7 +171,7 @@ fn where_there_is_nothing_to_resume_that_is_said() {
 fn a_session_that_is_not_there_is_named_when_it_should_be_resumed() {
     let workspace = Workspace::new(&config(5, CHECK), BLOCKED, &[]);
     let run = workspace.run(&["--resume"]);
-    assert_eq!(run.error_code(), "memory_no_session");
+    assert_eq!(run.last_error_code(), "memory_no_session");
     let said = told(&workspace, &["--resume"]);
     assert!(said.contains("night-run"), "{said}");
     assert!(said.contains("ralph-gate memory list"), "{said}");
@@ -175,7 +183,7 @@ fn the_key_of_a_loop_that_is_there_is_refused_to_another() {
     let workspace = Workspace::new(&config(5, CHECK), BLOCKED, &[]);
     workspace.run(&[]).assert_code(3);
     let again = workspace.run(&["--session", KEY]);
-    assert_eq!(again.error_code(), "session_exists");
+    assert_eq!(again.last_error_code(), "session_exists");
     let said = told(&workspace, &["--session", KEY]);
     assert!(said.contains("--resume"), "{said}");
     assert_eq!(workspace.turns(), 1);
@@ -187,7 +195,7 @@ fn the_key_of_a_loop_that_is_there_is_refused_to_another() {
 fn resuming_needs_no_key_where_there_is_one_loop() {
     let workspace = Workspace::without_key(&config(5, CHECK), BLOCKED);
     workspace.run(&[]).assert_code(3);
-    fs::write(workspace.repository().join("done.txt"), "").unwrap();
+    workspace.write("done.txt", "");
     workspace.run(&["--resume"]).assert_code(0);
     assert_eq!(workspace.turns(), 1);
 }

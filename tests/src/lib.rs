@@ -3,13 +3,23 @@
 pub mod agent_script;
 pub mod binary;
 pub mod clock;
+pub mod extent;
+pub mod git;
+#[cfg(all(feature = "host", target_os = "linux"))]
+pub mod place;
+#[cfg(all(feature = "host", target_os = "linux"))]
+pub mod processes;
 pub mod random;
+pub mod said;
 #[cfg(feature = "host")]
 pub mod typed;
+pub mod waiting;
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "host")]
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
@@ -64,6 +74,18 @@ impl Host for Native {
     fn call(&mut self, function: &str, input: &str) -> Result<String> {
         Ok(ralph_gate_component::json::call(function, input))
     }
+}
+
+/// The gate, loaded once.
+///
+/// # Panics
+///
+/// If it can't be loaded.
+#[cfg(feature = "host")]
+pub fn gate() -> &'static ralph_gate::GateEngine {
+    static GATE: LazyLock<ralph_gate::GateEngine> =
+        LazyLock::new(|| ralph_gate::GateEngine::new().expect("the gate loads"));
+    &GATE
 }
 
 /// The component in wasmtime, as the host embeds it.

@@ -269,22 +269,32 @@ fn a_file_is_looked_at_without_being_trusted() {
     assert!(found[6].1.contains("not a plain file"), "{found:?}");
 }
 
+/// Runs `git`, apart from a person's own settings, and from the repository of a hook that runs tests.
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let mut git = std::process::Command::new("git");
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GIT_") {
+            git.env_remove(&name);
+        }
+    }
+    let output = git
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
 /// A repository with one commit, and the commit.
 fn repository(folder: &Path) -> String {
-    let git = |arguments: &[&str]| {
-        let output = std::process::Command::new("git")
-            .args(["-c", "user.name=a", "-c", "user.email=a@b"])
-            .args(arguments)
-            .current_dir(folder)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
-    git(&["init", "-q", "-b", "main", "."]);
-    git(&["add", "."]);
-    git(&["commit", "-q", "-m", "first", "--allow-empty"]);
-    git(&["rev-parse", "HEAD"])
+    git(folder, &["init", "-q", "-b", "main", "."]);
+    git(folder, &["add", "."]);
+    git(folder, &["commit", "-q", "-m", "first", "--allow-empty"]);
+    git(folder, &["rev-parse", "HEAD"])
 }
 
 #[test]
@@ -423,11 +433,10 @@ fn a_deleted_file_that_the_index_hides_does_not_make_a_repository_clean() {
     let bench = Bench::new("[checks.a]\nkind = \"git\"\nclean = true\n");
     bench.write("a.txt", "first");
     repository(bench.folder.path());
-    let mark = std::process::Command::new("git")
-        .args(["update-index", "--skip-worktree", "a.txt"])
-        .current_dir(bench.folder.path())
-        .status();
-    assert!(mark.unwrap().success());
+    git(
+        bench.folder.path(),
+        &["update-index", "--skip-worktree", "a.txt"],
+    );
     fs::remove_file(bench.folder.path().join("a.txt")).unwrap();
     let found = bench.look_with(0, None).remove(0);
     assert_eq!(found.outcome, Outcome::Fail, "{found:?}");

@@ -12,6 +12,7 @@ use ralph_gate::engine::{GateEngine, StopReason};
 use ralph_gate::process;
 use ralph_gate::runner::{Control, Loop, Options};
 use ralph_gate_tests::clock::{Limits, median, micros, ratio, wish};
+use ralph_gate_tests::git;
 
 use watcher::Watcher;
 
@@ -102,20 +103,7 @@ impl Place {
         }
         // As `ralph-gate init` does it.
         fs::write(self.folder.path().join(".gitignore"), ".ralph/\n").expect("written");
-        self.git(&["init", "--quiet"]);
-        self.git(&["add", "--all"]);
-        self.git(&["commit", "--quiet", "--message", "begin"]);
-    }
-
-    fn git(&self, arguments: &[&str]) {
-        let status = Command::new("git")
-            .args(["-c", "user.name=Bench", "-c", "user.email=bench@localhost"])
-            .args(["-c", "commit.gpgsign=false"])
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .status()
-            .expect("git runs");
-        assert!(status.success(), "git {arguments:?}");
+        git::repository(self.folder.path());
     }
 
     /// The file whose existence ends the loop.

@@ -9,6 +9,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::pty::Watched;
 use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::git;
+use ralph_gate_tests::processes::runner_of;
 
 /// The screens that the README shows.
 const SCREENS: &str = "cli/view/screens.md";
@@ -47,17 +49,20 @@ const AGENT: &str = r#"#!/bin/sh
 used='{"m":{"inputTokens":900,"cacheReadInputTokens":0,"cacheCreationInputTokens":0,"outputTokens":100,"costUSD":0.14}}'
 call='{"type":"tool_use","id":"t'$RALPH_GATE_ITERATION'","name":"Edit","input":{"file_path":"parser.txt"}}'
 echo '{"type":"assistant","message":{"id":"m","content":['$call']}}'
-read -r word < "go$RALPH_GATE_ITERATION"
+while ! test -e "../go$RALPH_GATE_ITERATION"; do sleep 0.01; done
+read -r word < "../go$RALPH_GATE_ITERATION"
 echo "$word" >> parser.txt
 echo '{"type":"result","subtype":"success","is_error":false,"result":"Done.","model_usage_since_last_result":'$used'}'
 "#;
 
-/// A workspace in which a loop takes two iterations.
+/// A workspace in which a loop takes two iterations, and beside it what the agent waits for.
 struct Workspace(tempfile::TempDir);
 
 impl Workspace {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let workspace = Self(tempfile::tempdir().unwrap());
+        let folder = workspace.path();
+        fs::create_dir(&folder).unwrap();
         for (name, text) in [
             ("ralph-gate.toml", CONFIG),
             ("tests.sh", TESTS),
@@ -65,25 +70,21 @@ impl Workspace {
             ("README.md", "A parser.\n"),
             ("parser.txt", "broken\n"),
         ] {
-            fs::write(folder.path().join(name), text).unwrap();
+            fs::write(folder.join(name), text).unwrap();
         }
-        let agent = folder.path().join("claude");
+        let agent = folder.join("claude");
         fs::set_permissions(agent, fs::Permissions::from_mode(0o755)).unwrap();
-        // One for each turn: the word for the second one can't be read by the first.
-        let pipes = ["go1", "go2"].map(|name| folder.path().join(name));
-        let made = Command::new("mkfifo").args(pipes).status();
-        assert!(made.unwrap().success());
-        Self(folder)
+        workspace
     }
 
-    fn path(&self) -> &Path {
-        self.0.path()
+    fn path(&self) -> PathBuf {
+        self.0.path().join("work")
     }
 
     /// `ralph-gate run` in it.
     fn run(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
-        command
+        git::apart(&mut command)
             .args(["run", "--session", "night"])
             .args(arguments)
             .current_dir(self.path())
@@ -95,7 +96,9 @@ impl Workspace {
 
     /// Lets the agent end that turn, with that word in the parser.
     fn go(&self, turn: u32, word: &str) {
-        fs::write(self.path().join(format!("go{turn}")), format!("{word}\n")).unwrap();
+        let beside = self.0.path();
+        fs::write(beside.join("new"), format!("{word}\n")).unwrap();
+        fs::rename(beside.join("new"), beside.join(format!("go{turn}"))).unwrap();
     }
 }
 
@@ -219,25 +222,10 @@ fn the_cursor_comes_back_when_the_loop_is_killed() {
     let mut watched = Watched::start(workspace.run(&[]), 24, 90);
     watched.wait_for(&["tool: Edit parser.txt"]);
     assert!(watched.screen().hide_cursor());
-    kill_process(runner_of(watched.child.id()), Signal::KILL).unwrap();
+    let runner = runner_of(&mut watched.child).unwrap();
+    kill_process(runner, Signal::KILL).unwrap();
     assert_eq!(watched.finish(), 137, "{}", watched.text());
     assert!(!watched.screen().hide_cursor());
-}
-
-/// The process that the guard started.
-fn runner_of(guard: u32) -> Pid {
-    let tasks = PathBuf::from(format!("/proc/{guard}/task"));
-    let children = fs::read_dir(tasks).unwrap().flat_map(|task| {
-        let children = fs::read_to_string(task.unwrap().path().join("children"));
-        let children = children.unwrap();
-        children
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    });
-    let children: Vec<String> = children.collect();
-    assert_eq!(children.len(), 1, "{children:?}");
-    Pid::from_raw(children[0].parse().unwrap()).unwrap()
 }
 
 #[test]

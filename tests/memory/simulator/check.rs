@@ -7,7 +7,7 @@ use ralph_gate::memory::{Change, FindingCode, Start, Store};
 
 use super::disk::{Image, Op, SimDisk};
 use super::script::{Expected, Life, PRD, PROGRESS, key};
-use crate::gate;
+use ralph_gate_tests::gate;
 
 /// How a recovery went.
 #[derive(Debug)]

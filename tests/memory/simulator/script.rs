@@ -10,7 +10,7 @@ use ralph_gate::memory::{
 };
 
 use super::disk::{Op, SimDisk};
-use crate::gate;
+use ralph_gate_tests::gate;
 
 pub(crate) const PRD: Place = Place::member("prd.json");
 pub(crate) const PROGRESS: Place = Place::member("progress.txt");

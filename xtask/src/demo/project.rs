@@ -93,13 +93,10 @@ impl Project {
     /// A program in the repository, untouched by the person's own git settings.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        for variable in [
-            "GIT_DIR",
-            "GIT_WORK_TREE",
-            "GIT_INDEX_FILE",
-            "GIT_OBJECT_DIRECTORY",
-        ] {
-            command.env_remove(variable);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("GIT_") {
+                command.env_remove(&name);
+            }
         }
         command
             .current_dir(&self.folder)

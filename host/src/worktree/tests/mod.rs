@@ -107,15 +107,17 @@ impl Work {
     }
 
     fn try_git(&self, arguments: &[&str]) -> (bool, String) {
-        let output = Command::new("git")
+        let mut git = Command::new("git");
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("GIT_") {
+                git.env_remove(&name);
+            }
+        }
+        let output = git
             .args(arguments)
             .current_dir(&self.path)
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_SYSTEM", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env_remove("GIT_DIR")
-            .env_remove("GIT_INDEX_FILE")
-            .env_remove("GIT_WORK_TREE")
             .output()
             .unwrap();
         let text = [output.stdout, output.stderr].concat();
