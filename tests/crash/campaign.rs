@@ -43,21 +43,22 @@ const FILE_CALLS: &[&str] = &[
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let mut failed = false;
-    let mut report = |tally: &Tally, start: Instant| {
+    let mut report = |mut tally: Tally, start: Instant| {
+        tally.conclude();
         tally.print(start.elapsed().as_secs_f64());
         failed |= !tally.violations.is_empty();
     };
     let counts = counts()?;
     let start = Instant::now();
-    report(&kills(options, &counts)?, start);
+    report(kills(options, &counts)?, start);
     let start = Instant::now();
-    report(&errors(options, &counts)?, start);
+    report(errors(options, &counts)?, start);
     let start = Instant::now();
-    report(&crowd::run(options), start);
+    report(crowd::run(options), start);
     let start = Instant::now();
-    report(&swap::run(options)?, start);
+    report(swap::run(options)?, start);
     let start = Instant::now();
-    report(&tight::run(), start);
+    report(tight::run(options), start);
     Ok(if failed {
         ExitCode::FAILURE
     } else {
@@ -189,7 +190,7 @@ fn errors(options: &Options, counts: &BTreeMap<String, u64>) -> Result<Tally> {
     for (name, number, fault) in &planned {
         let output = series.life(name, *number, fault)?;
         let reported = !output.status.success();
-        tally.run(name, true, reported);
+        tally.run(name, reported, reported);
         let said = String::from_utf8_lossy(&output.stderr);
         if output.status.signal().is_some() || said.contains("panicked") {
             tally.violations.push(format!(

@@ -13,16 +13,9 @@ mod worker;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::LazyLock;
 
 use anyhow::{Context as _, Result, bail};
-use ralph_gate::GateEngine;
-
-/// The gate, loaded once.
-fn gate() -> &'static GateEngine {
-    static GATE: LazyLock<GateEngine> = LazyLock::new(|| GateEngine::new().unwrap());
-    &GATE
-}
+use ralph_gate_tests::gate;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -47,7 +40,7 @@ fn run(arguments: &[&str]) -> Result<ExitCode> {
         ["append", root, name, count] => worker::append(Path::new(root), name, number(count)?),
         ["fill", root] => tight::fill(Path::new(root)),
         _ => bail!(
-            "usage: memory-crash campaign [--kills N] [--errors N] [--appends N] [--swaps N] [--seed N]"
+            "usage: memory-crash campaign [--kills N] [--errors N] [--appends N] [--swaps N] [--disks N] [--seed N]"
         ),
     }
 }
@@ -64,6 +57,8 @@ pub(crate) struct Options {
     errors: u64,
     appends: u64,
     swaps: u64,
+    /// Disks that are filled, which needs the right to mount.
+    disks: u64,
     seed: u64,
 }
 
@@ -74,6 +69,7 @@ impl Options {
             errors: 300,
             appends: 25,
             swaps: 40,
+            disks: 1,
             seed: 1,
         };
         while let [name, value, rest @ ..] = arguments {
@@ -82,6 +78,7 @@ impl Options {
                 "--errors" => options.errors = number(value)?,
                 "--appends" => options.appends = number(value)?,
                 "--swaps" => options.swaps = number(value)?,
+                "--disks" => options.disks = number(value)?,
                 "--seed" => options.seed = number(value)?,
                 other => bail!("there is no option `{other}`"),
             }

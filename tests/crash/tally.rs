@@ -44,6 +44,16 @@ impl Tally {
         self.rows.values().map(|row| row.runs).sum()
     }
 
+    /// A campaign that nobody felt has shown nothing.
+    pub(crate) fn conclude(&mut self) {
+        let felt: u64 = self.rows.values().map(|row| row.felt).sum();
+        if felt == 0 {
+            let runs = self.runs();
+            let what = format!("nothing happened to anybody in {runs} runs");
+            self.violations.push(what);
+        }
+    }
+
     pub(crate) fn print(&self, seconds: f64) {
         println!("\n{}", self.name);
         println!(

@@ -8,8 +8,8 @@ use anyhow::{Result, bail};
 use crate::cli::{Args, Command, Flag};
 use crate::process;
 use crate::setup::{self, Skip};
-use crate::terminal::step;
-use crate::workspace::Workspace;
+use crate::terminal::{step, yellow};
+use crate::workspace::{Workspace, in_ci};
 
 pub(crate) const COMMAND: Command = Command {
     name: "crash",
@@ -96,14 +96,22 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
             "memory-crash",
         ]))
     })?;
-    step("killing processes", || {
+    let skip = step("killing processes", || {
         let program = workspace.target().join("release/memory-crash");
         let number =
             |(name, default): &(&'static str, u64)| (*name, args.number(name).unwrap_or(*default));
         let options: Vec<(&str, u64)> = DEFAULTS.iter().map(number).collect();
-        campaign(Process::new(program), &options)
+        campaign(workspace, Process::new(program), &options)
     })?;
-    kill_loops(workspace, args)
+    kill_loops(workspace, args)?;
+    match skip {
+        None => Ok(()),
+        Some(skip) if in_ci() => bail!("{skip}; with CI=true nothing may be skipped"),
+        Some(skip) => {
+            println!("{} {skip}", yellow("skipped"));
+            Ok(())
+        }
+    }
 }
 
 fn kill_loops(workspace: &Workspace, args: &Args) -> Result<()> {
@@ -123,24 +131,49 @@ fn test_fully(workspace: &Workspace, args: &Args, name: &str) -> Result<()> {
     process::run(&mut cargo)
 }
 
-/// Does a little of it, with what `cargo test` built. Gives what can't be done here.
-pub(crate) fn a_little(workspace: &Workspace) -> Result<Option<Skip>> {
-    if let Err(reason) = setup::ensure_package(workspace, "strace") {
-        let name = "crash".to_owned();
-        return Ok(Some(Skip { name, reason }));
-    }
-    process::run(&mut workspace.cargo(&["build", "--workspace", "--bin", "memory-crash"]))?;
-    campaign(
-        Process::new(workspace.target().join("debug/memory-crash")),
-        FEW,
-    )?;
-    Ok(None)
+/// How much could be done.
+pub(crate) enum Done {
+    All,
+    AllBut(Skip),
+    Nothing(Skip),
 }
 
-fn campaign(mut program: Process, options: &[(&str, u64)]) -> Result<()> {
-    program.arg("campaign");
+/// Does a little of it, with what `cargo test` built.
+pub(crate) fn a_little(workspace: &Workspace) -> Result<Done> {
+    if let Err(reason) = setup::ensure_package(workspace, "strace") {
+        let name = "crash".to_owned();
+        return Ok(Done::Nothing(Skip { name, reason }));
+    }
+    process::run(&mut workspace.cargo(&["build", "--workspace", "--bin", "memory-crash"]))?;
+    let program = Process::new(workspace.target().join("debug/memory-crash"));
+    Ok(match campaign(workspace, program, FEW)? {
+        None => Done::All,
+        Some(skip) => Done::AllBut(skip),
+    })
+}
+
+/// Gives what can't be done here.
+fn campaign(
+    workspace: &Workspace,
+    mut program: Process,
+    options: &[(&str, u64)],
+) -> Result<Option<Skip>> {
+    let skip = no_full_disk(workspace);
+    let disks = if skip.is_none() { "1" } else { "0" };
+    program.args(["campaign", "--disks", disks]);
     for (name, number) in options {
         program.arg(name).arg(number.to_string());
     }
-    process::run(&mut program)
+    process::run(&mut program)?;
+    Ok(skip)
+}
+
+/// A small disk is mounted in a name space of its own, which not everybody may make.
+fn no_full_disk(workspace: &Workspace) -> Option<Skip> {
+    let mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", "/tmp"];
+    let mut unshare = workspace.program("unshare", &["--mount", "--map-root-user"]);
+    (!process::succeeds(unshare.args(mount))).then(|| Skip {
+        name: "crash: a full disk".to_owned(),
+        reason: "`unshare --mount --map-root-user` may not mount here".to_owned(),
+    })
 }

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::build::{self, Built, Profile};
-use crate::cli::{Args, Command, Flag};
+use crate::cli::{Args, Command};
+use crate::crash::{self, Done};
 use crate::setup::{self, Skip, Tools};
 use crate::terminal::{bold, green, red, seconds, table, yellow};
 use crate::workspace::{Workspace, in_ci};
-use crate::{AlreadyReported, crash, demo, process, tidy, verify};
+use crate::{AlreadyReported, demo, process, tidy, verify};
 use counts::Counts;
 
 pub(crate) const COMMAND: Command = Command {
@@ -21,11 +22,8 @@ pub(crate) const COMMAND: Command = Command {
               unit and integration tests with the vectors, doc tests, killed processes, tidy, the\n\
               reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
-              CI=true that is a failure, and tests marked as ignored run too.",
-    flags: &[Flag {
-        name: "--all",
-        meaning: "also run the tests that are marked as ignored",
-    }],
+              CI=true that is a failure. A test that is marked as ignored has always failed.",
+    flags: &[],
     words: &[],
     examples: &["cargo xtask test", "CI=true cargo xtask test"],
     run,
@@ -34,7 +32,6 @@ pub(crate) const COMMAND: Command = Command {
 /// What the steps share.
 struct Run<'a> {
     workspace: &'a Workspace,
-    ignored_too: bool,
     tools: Tools,
     built: Option<Built>,
 }
@@ -99,10 +96,9 @@ impl Line {
     }
 }
 
-fn run(workspace: &Workspace, args: &Args) -> Result<()> {
+fn run(workspace: &Workspace, _: &Args) -> Result<()> {
     let mut run = Run {
         workspace,
-        ignored_too: args.has("--all") || in_ci(),
         tools: Tools::default(),
         built: None,
     };
@@ -166,9 +162,6 @@ fn tests(run: &mut Run<'_>) -> Result<Counts> {
         .cargo(&["test", "--workspace", "--no-fail-fast"]);
     // Without doc tests, which are a step of their own.
     cargo.args(["--lib", "--bins", "--tests"]).args(locked());
-    if run.ignored_too {
-        cargo.args(["--", "--include-ignored"]);
-    }
     let (status, lines) = process::watch(&mut cargo)?;
     counts::of_cargo_test(&lines).checked(status)
 }
@@ -180,30 +173,8 @@ fn nextest(run: &Run<'_>) -> Result<Counts> {
     cargo
         .args(["--status-level", "slow", "--color", "never"])
         .args(locked());
-    if run.ignored_too {
-        cargo.args(["--run-ignored", "all"]);
-    }
     let (status, lines) = process::watch(&mut cargo)?;
-    let mut counts = counts::of_nextest(&lines).checked(status)?;
-    if !run.ignored_too {
-        let mut list = run.workspace.cargo(&["nextest", "list", "--workspace"]);
-        list.args([
-            "--run-ignored",
-            "only",
-            "--message-format",
-            "oneline",
-            "--color",
-            "never",
-        ]);
-        let ignored = process::capture(list.args(locked()))?;
-        counts.skips.extend(
-            ignored
-                .lines()
-                .filter(|line| !line.is_empty())
-                .map(counts::ignored),
-        );
-    }
-    Ok(counts)
+    counts::of_nextest(&lines).checked(status)
 }
 
 fn doc_tests(run: &mut Run<'_>) -> Result<Counts> {
@@ -215,12 +186,15 @@ fn doc_tests(run: &mut Run<'_>) -> Result<Counts> {
 }
 
 fn crash_a_little(run: &mut Run<'_>) -> Result<Counts> {
-    Ok(match crash::a_little(run.workspace)? {
-        None => Counts::passed(),
-        Some(skip) => Counts {
-            skips: vec![skip],
-            ..Counts::default()
-        },
+    let (passed, skip) = match crash::a_little(run.workspace)? {
+        Done::All => (1, None),
+        Done::AllBut(skip) => (1, Some(skip)),
+        Done::Nothing(skip) => (0, Some(skip)),
+    };
+    Ok(Counts {
+        passed,
+        skips: skip.into_iter().collect(),
+        ..Counts::default()
     })
 }
 
