@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 pub(crate) const COMMAND: Command = Command {
     name: "setup",
     summary: "install what is missing of the toolchain",
-    details: "Installs the WebAssembly targets, rustfmt and clippy with rustup where they are missing.\n\
+    details: "Installs the WebAssembly target, rustfmt and clippy with rustup where they are missing.\n\
               The other commands do this by themselves.",
     flags: &[],
     words: &[],
@@ -53,26 +53,21 @@ fn run(workspace: &Workspace, _: &Args) -> Result<()> {
 /// Installs what is missing. The target of the gate must be there; the rest may be skipped.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<Tools> {
     ralph_gate_builder::ensure_target(workspace.root())?;
-    let mut tools = Tools::default();
-    if !ensure_target(workspace, "wasm32-wasip2") {
-        tools
-            .skips
-            .push(missing("wasm32-wasip2", "rustup target add wasm32-wasip2"));
-    }
-    tools.rustfmt = ensure_component(workspace, "rustfmt", "fmt");
+    let mut tools = Tools {
+        rustfmt: ensure_component(workspace, "rustfmt", "fmt"),
+        clippy: ensure_component(workspace, "clippy", "clippy"),
+        nextest: process::succeeds(&mut workspace.cargo(&["nextest", "--version"])),
+        skips: Vec::new(),
+    };
     if !tools.rustfmt {
-        tools
-            .skips
-            .push(missing("rustfmt", "rustup component add rustfmt"));
+        let remedy = "rustup component add rustfmt";
+        tools.skips.push(missing("rustfmt", remedy));
     }
-    tools.clippy = ensure_component(workspace, "clippy", "clippy");
     if !tools.clippy {
-        tools
-            .skips
-            .push(missing("clippy", "rustup component add clippy"));
+        let remedy = "rustup component add clippy";
+        tools.skips.push(missing("clippy", remedy));
     }
     // No skip: `cargo test` runs the same tests.
-    tools.nextest = process::succeeds(&mut workspace.cargo(&["nextest", "--version"]));
     if !tools.nextest {
         println!("    cargo-nextest is not installed: `cargo test` takes its place");
     }
@@ -83,19 +78,6 @@ fn missing(name: &str, remedy: &str) -> Skip {
     Skip {
         name: name.to_owned(),
         reason: format!("not installed, and `{remedy}` failed"),
-    }
-}
-
-fn ensure_target(workspace: &Workspace, target: &str) -> bool {
-    let installed = || {
-        let mut rustc =
-            workspace.program("rustc", &["--print", "target-libdir", "--target", target]);
-        process::capture(&mut rustc)
-            .is_ok_and(|path| std::path::Path::new(path.trim_end()).is_dir())
-    };
-    installed() || {
-        rustup(workspace, &["target", "add", target]);
-        installed()
     }
 }
 

@@ -4,11 +4,15 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use crate::process;
 
 /// The checkout that the commands work on.
 pub(crate) struct Workspace {
     root: PathBuf,
+    target: PathBuf,
 }
 
 impl Workspace {
@@ -20,15 +24,16 @@ impl Workspace {
             None => env::current_dir()?,
         };
         let is_root = |folder: &&Path| folder.join("wit/gate.wit").is_file();
-        match start.ancestors().find(is_root) {
-            Some(root) => Ok(Self {
-                root: root.to_path_buf(),
-            }),
-            None => bail!(
+        let Some(root) = start.ancestors().find(is_root) else {
+            bail!(
                 "{} is not inside the ralph-gate checkout: start `cargo xtask` from there",
                 start.display()
-            ),
-        }
+            );
+        };
+        Ok(Self {
+            root: root.to_path_buf(),
+            target: target(root)?,
+        })
     }
 
     /// The top folder.
@@ -42,11 +47,8 @@ impl Workspace {
     }
 
     /// Where cargo builds to.
-    pub(crate) fn target(&self) -> PathBuf {
-        match env::var_os("CARGO_TARGET_DIR") {
-            Some(folder) => self.root.join(folder),
-            None => self.root.join("target"),
-        }
+    pub(crate) fn target(&self) -> &Path {
+        &self.target
     }
 
     /// `cargo` with the arguments, in the top folder.
@@ -62,6 +64,16 @@ impl Workspace {
         command.current_dir(&self.root).args(args);
         command
     }
+}
+
+/// Where cargo builds to: its environment and its own settings have a say.
+fn target(root: &Path) -> Result<PathBuf> {
+    let mut cargo = cargo();
+    let args = ["metadata", "--format-version", "1", "--no-deps"];
+    let text = process::capture(cargo.current_dir(root).args(args))?;
+    let metadata: Value = serde_json::from_str(&text)?;
+    let folder = metadata.get("target_directory").and_then(Value::as_str);
+    Ok(folder.context("cargo names no target folder")?.into())
 }
 
 /// The cargo that started this program, without what it told this program about itself.

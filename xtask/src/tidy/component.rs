@@ -5,21 +5,22 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use super::Violation;
+use crate::workspace::Workspace;
 
 /// Where `cargo xtask build` copies the component to.
 const COMPONENT: &str = "gate/ralph-gate.wasm";
 
 /// Looks at the component that was built last.
-pub(super) fn check(root: &Path) -> Vec<Violation> {
-    match bytes(root) {
+pub(super) fn check(workspace: &Workspace) -> Vec<Violation> {
+    match bytes(workspace) {
         Ok(bytes) => check_bytes(&bytes),
         Err(error) => vec![violation(format!("{error:#}"))],
     }
 }
 
 /// The component's world, as WIT: what it imports and exports, without the interfaces themselves.
-pub(super) fn world(root: &Path) -> Result<String> {
-    let anatomy = ralph_gate_builder::anatomy(&bytes(root)?)?;
+pub(super) fn world(workspace: &Workspace) -> Result<String> {
+    let anatomy = ralph_gate_builder::anatomy(&bytes(workspace)?)?;
     let lines = anatomy.world.lines();
     let block = lines
         .skip_while(|line| !line.starts_with("world "))
@@ -28,9 +29,8 @@ pub(super) fn world(root: &Path) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-fn bytes(root: &Path) -> Result<Vec<u8>> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    std::fs::read(root.join(target).join(COMPONENT))
+fn bytes(workspace: &Workspace) -> Result<Vec<u8>> {
+    std::fs::read(workspace.target().join(COMPONENT))
         .context("the component is not built; `cargo xtask build` builds it")
 }
 

@@ -43,7 +43,7 @@ const MAY_WRITE: &[Exception] = &[
     },
 ];
 
-/// Functions of `std::fs` that change files.
+/// Functions of `std::fs` and `rustix::fs` that change files.
 const WRITERS: &[&str] = &[
     "write",
     "rename",
@@ -57,7 +57,30 @@ const WRITERS: &[&str] = &[
     "soft_link",
     "symlink",
     "set_permissions",
+    "renameat",
+    "renameat_with",
+    "unlink",
+    "unlinkat",
+    "rmdir",
+    "mkdir",
+    "mkdirat",
+    "link",
+    "linkat",
+    "symlinkat",
+    "mknodat",
+    "ftruncate",
+    "fallocate",
+    "chmod",
+    "chmodat",
+    "fchmod",
+    "utimensat",
 ];
+
+/// What a file is opened with that is going to be written.
+const WRITING: &[&str] = &["CREATE", "WRONLY", "RDWR", "TRUNC", "APPEND", "TMPFILE"];
+
+/// What makes a file, or opens one with any settings.
+const MAKERS: &[&str] = &["create", "create_new", "create_buffered", "options"];
 
 /// Only the engine and the policies name wasmtime.
 pub(super) fn wasmtime(root: &Path) -> Vec<Violation> {
@@ -144,23 +167,12 @@ fn is_test(path: &Path) -> bool {
 /// What in the code changes files, and where.
 fn writing_calls(tokens: &[Token]) -> Vec<(String, usize)> {
     let mut calls = Vec::new();
-    for used in paths(tokens, "fs") {
-        if let Some(function) = used
-            .segments
-            .get(1)
-            .filter(|name| WRITERS.contains(&name.as_str()))
-        {
-            calls.push((format!("fs::{function}"), used.line));
-        }
-    }
-    for used in paths(tokens, "File") {
-        let makes = ["create", "create_new", "create_buffered", "options"];
-        if let Some(function) = used
-            .segments
-            .get(1)
-            .filter(|name| makes.contains(&name.as_str()))
-        {
-            calls.push((format!("File::{function}"), used.line));
+    for (root, names) in [("fs", WRITERS), ("OFlags", WRITING), ("File", MAKERS)] {
+        for used in paths(tokens, root) {
+            let name = used.segments.get(1).map_or("", String::as_str);
+            if names.contains(&name) {
+                calls.push((format!("{root}::{name}"), used.line));
+            }
         }
     }
     for token in tokens {

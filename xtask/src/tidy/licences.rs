@@ -1,26 +1,22 @@
 //! deny.toml tells the truth: its licences cover every dependency, and none is left over.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use serde_json::Value;
 
 use super::{Violation, read};
 use crate::process;
-use crate::workspace;
+use crate::workspace::Workspace;
 
 const DENY: &str = "deny.toml";
 
 /// Asks cargo for the licence of every dependency.
-pub(super) fn check(root: &Path) -> Vec<Violation> {
-    let deny = match read(root, DENY) {
+pub(super) fn check(workspace: &Workspace) -> Vec<Violation> {
+    let deny = match read(workspace.root(), DENY) {
         Ok(deny) => deny,
         Err(violation) => return vec![violation],
     };
-    let mut cargo = workspace::cargo();
-    cargo
-        .current_dir(root)
-        .args(["metadata", "--format-version", "1"]);
+    let mut cargo = workspace.cargo(&["metadata", "--format-version", "1"]);
     let metadata =
         process::capture(&mut cargo).and_then(|text| Ok(serde_json::from_str::<Value>(&text)?));
     match metadata {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{Violation, read};
+use crate::workspace::Workspace;
 use crate::{COMMANDS, process, sources};
 
 const README: &str = "README.md";
@@ -121,9 +122,9 @@ pub(super) fn xtask_commands(root: &Path) -> Vec<Violation> {
 }
 
 /// Every `ralph-gate X` in the README exists: the command that was built last is asked.
-pub(super) fn gate_commands(root: &Path) -> Vec<Violation> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    commands_of(root, &root.join(target).join("debug/ralph-gate"))
+pub(super) fn gate_commands(workspace: &Workspace) -> Vec<Violation> {
+    let binary = workspace.target().join("debug/ralph-gate");
+    commands_of(workspace.root(), &binary)
 }
 
 fn commands_of(root: &Path, binary: &Path) -> Vec<Violation> {

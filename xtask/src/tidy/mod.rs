@@ -69,19 +69,19 @@ impl fmt::Display for Violation {
     }
 }
 
-/// One invariant or house rule.
-struct Check {
+/// One invariant or house rule, and what it looks at.
+struct Check<T: ?Sized> {
     name: &'static str,
-    run: fn(&Path) -> Vec<Violation>,
+    run: fn(&T) -> Vec<Violation>,
 }
 
-const fn check_of(name: &'static str, run: fn(&Path) -> Vec<Violation>) -> Check {
+const fn check_of<T: ?Sized>(name: &'static str, run: fn(&T) -> Vec<Violation>) -> Check<T> {
     Check { name, run }
 }
 
 /// The checks that look at source files alone. The numbers are those of the invariants in
 /// ARCHITECTURE.md.
-const OF_THE_TREE: &[Check] = &[
+const OF_THE_TREE: &[Check<Path>] = &[
     check_of("2: the gate is pure", gate::pure),
     check_of("2: only component.rs knows WIT", gate::one_wit_file),
     check_of(
@@ -116,7 +116,7 @@ const OF_THE_TREE: &[Check] = &[
 ];
 
 /// The checks that look at what was built, or at what cargo would build.
-const OF_THE_BUILD: &[Check] = &[
+const OF_THE_BUILD: &[Check<Workspace>] = &[
     check_of(
         "1: the gate component imports nothing and runs nothing at start",
         component::check,
@@ -137,20 +137,25 @@ pub(crate) const COUNT: usize = OF_THE_TREE.len() + OF_THE_BUILD.len();
 fn run(workspace: &Workspace, _: &Args) -> Result<()> {
     step("checking the toolchain", || setup::ensure(workspace))?;
     build::host(workspace, Profile::Dev)?;
-    println!("{}", component::world(workspace.root())?);
+    println!("{}", component::world(workspace)?);
     step("checking the invariants", || check(workspace))
 }
 
 /// Runs every check and prints what is wrong.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    let of_the_build = OF_THE_BUILD
+        .iter()
+        .map(|check| (check.name, (check.run)(workspace)));
+    let of_the_tree = OF_THE_TREE
+        .iter()
+        .map(|check| (check.name, (check.run)(workspace.root())));
     let mut count = 0;
-    for check in OF_THE_BUILD.iter().chain(OF_THE_TREE) {
-        let violations = (check.run)(workspace.root());
+    for (name, violations) in of_the_build.chain(of_the_tree) {
         for violation in &violations {
             println!("{violation}");
         }
         if !violations.is_empty() {
-            println!("    {} {}", red("broken:"), check.name);
+            println!("    {} {name}", red("broken:"));
         }
         count += violations.len();
     }
