@@ -209,7 +209,7 @@ impl Loop {
         Answer::Verdict(Box::new(self.verdict()))
     }
 
-    // ------------------------------------------------------------------------- §4 routing
+    // ------------------------------------------------------------------------- routing
 
     fn mode(&self) -> RoutedMode {
         let strict = self.contract.checks.iter().any(|check| check.required);
@@ -220,7 +220,7 @@ impl Loop {
         }
     }
 
-    // ------------------------------------------------------------------------- §6 deciding
+    // ------------------------------------------------------------------------- deciding
 
     fn verdict(&mut self) -> Verdict {
         let line = self
@@ -369,7 +369,7 @@ impl Loop {
         count(self.since_resumed().iter().rev().take_while(failed))
     }
 
-    // ------------------------------------------------------------------------- §6 evidence
+    // ------------------------------------------------------------------------- evidence
 
     fn judge(&self, place: usize, check: &Check, iteration: &Iteration) -> Judged {
         let judged = iteration
@@ -547,7 +547,7 @@ impl Loop {
                     .any(|judged| judged.code == Some(FailureCode::EvidenceTampered)))
     }
 
-    // ------------------------------------------------------------------------- §7 promises
+    // ------------------------------------------------------------------------- promises
 
     /// What the agent's output promises.
     fn promised(&self) -> Promised {
@@ -623,7 +623,7 @@ impl Loop {
         left != right && !same_token
     }
 
-    // ------------------------------------------------------------------------- §8 progress
+    // ------------------------------------------------------------------------- progress
 
     /// No progress, then oscillation, then plateau.
     fn standing_still(&self) -> Option<Detail> {

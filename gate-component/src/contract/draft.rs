@@ -181,7 +181,7 @@ impl Draft {
         }
     }
 
-    /// Fill in the defaults of SPEC §5 and judge the rules that span several fields.
+    /// Fill in the defaults and judge the rules that span several fields.
     pub fn complete(self, decoder: &mut Decoder<'_>, at: At, path: Path<'_>) -> Option<Contract> {
         let on_flaky = self.on_flaky.unwrap_or(OnFlaky::Pass);
         let max_check_retries = self.max_check_retries.unwrap_or(2);

@@ -66,7 +66,7 @@ fn words<W: Word>() -> Vec<&'static str> {
     W::ALL.iter().map(|word| word.as_str()).collect()
 }
 
-/// The fields of a contract, SPEC §5.
+/// The fields of a contract.
 pub(crate) const FIELDS: &[Field] = &[
     field(
         "mode",
@@ -203,7 +203,7 @@ pub(crate) const REQUEST_FIELDS: &[Field] = &[
     ),
 ];
 
-/// The fields of a routing policy, SPEC §4.
+/// The fields of a routing policy.
 pub(crate) const POLICY_FIELDS: &[Field] = &[
     field(
         "ralph_enabled",

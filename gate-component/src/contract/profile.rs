@@ -15,7 +15,7 @@ pub(super) const UNKNOWN: &str = "there is no profile";
 pub struct Profiles(Vec<(String, Draft)>);
 
 impl Profiles {
-    /// `ralph` (the defaults of SPEC §5), `strict` and `shadow`.
+    /// `ralph` (the defaults of the fields), `strict` and `shadow`.
     pub fn built_in() -> Self {
         let strict = Draft {
             on_flaky: Some(OnFlaky::Fail),

@@ -1,4 +1,4 @@
-//! The decision table of SPEC §6: the first line that applies is the ruling. The order is total.
+//! The decision table of ARCHITECTURE.md, "Deciding": the first line that applies is the ruling. The order is total.
 
 use super::{Decision, Failure, StopReason};
 use crate::contract::Contract;
