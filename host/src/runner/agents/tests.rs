@@ -756,7 +756,7 @@ mod rules {
             (
                 Client::Codex,
                 CODEX_TOOLS,
-                "tool: file_change /work/hello.txt",
+                "tool: file_change /project/hello.txt",
             ),
             (
                 Client::Gemini,

@@ -23,7 +23,7 @@ fn open(screen: &mut Screen) {
     screen.see(
         &LoopEvent::Opened {
             key: &SessionKey::Session("night".into()),
-            memory: Path::new("/work/.ralph/night"),
+            memory: Path::new("/project/.ralph/night"),
             iteration: 0,
             at_most: 9,
             overridable: true,
@@ -96,7 +96,7 @@ fn permanent(screen: &mut Screen) -> Vec<String> {
 
 /// A loop whose first iteration was refused, in its second one.
 fn refused() -> Screen {
-    let mut screen = Screen::new("/work".into());
+    let mut screen = Screen::new("/project".into());
     open(&mut screen);
     enter(&mut screen, 1, Phase::Agent, 1000);
     enter(&mut screen, 1, Phase::Checks, 60_000);
@@ -109,7 +109,7 @@ fn refused() -> Screen {
 
 #[test]
 fn an_agent_at_work_is_shown_with_its_time_and_what_it_does() {
-    let mut screen = Screen::new("/work".into());
+    let mut screen = Screen::new("/project".into());
     open(&mut screen);
     enter(&mut screen, 1, Phase::Agent, 1000);
     screen.see(&LoopEvent::Activity("tool: Edit a.rs\nsecond line"), 2000);
@@ -127,7 +127,7 @@ fn an_agent_at_work_is_shown_with_its_time_and_what_it_does() {
 
 #[test]
 fn a_running_check_shows_how_long_it_runs() {
-    let mut screen = Screen::new("/work".into());
+    let mut screen = Screen::new("/project".into());
     open(&mut screen);
     enter(&mut screen, 1, Phase::Checks, 0);
     screen.see(&LoopEvent::Check(CheckEvent::Started("lint")), 1000);
@@ -247,7 +247,7 @@ fn at_the_end_a_summary_takes_the_place_of_the_region() {
         stop_reason: Some(StopReason::MaxIters),
         ..refusal()
     };
-    let memory = Path::new("/work/.ralph/night");
+    let memory = Path::new("/project/.ralph/night");
     screen.see(
         &LoopEvent::Ended {
             iteration: 1,
