@@ -21,7 +21,7 @@ fn the_agent_and_its_task_are_remembered() {
     let outcome = workplace.start_with(&prompt, &[], &turns).finish();
     outcome.stopped("blocked", None, 1);
     let said = workplace.gate(&["run", "--resume", "--session", KEY, "--json"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(said.code, 0, "{said:?}");
     let last = workplace.logs().into_iter().rev();
     let mut ended = last.filter(|event| event["event"] == "agent_ended");
     let printed = ended.next().unwrap()["data"]["stdout"]["text"].to_string();
@@ -40,7 +40,7 @@ fn an_agent_that_can_no_longer_be_started_stops_the_loop_for_a_reason() {
     fs::set_permissions(&script, mode).unwrap();
     let agent = script.to_str().unwrap();
     let said = workplace.gate(&["run", "--session", KEY, "--json", "--", agent]);
-    assert_eq!(said.code, Some(3), "{said:?}");
+    assert_eq!(said.code, 3, "{said:?}");
     let last: Value = serde_json::from_str(said.stdout.lines().last().unwrap()).unwrap();
     assert_eq!(last["stop_reason"], "blocked", "{last:#}");
     let handoff = workplace.memory().unwrap().join("handoff.md");

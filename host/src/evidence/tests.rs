@@ -327,14 +327,7 @@ fn the_repository_is_looked_at_as_it_is() {
 fn a_commit_that_is_taken_back_is_no_commit() {
     let bench = Bench::new("[checks.a]\nkind = \"git\"\ncommitted = true\n");
     repository(bench.folder.path());
-    let git = |arguments: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
-        command.args(arguments).current_dir(bench.folder.path());
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
+    let git = |arguments: &[&str]| git(bench.folder.path(), arguments);
     git(&["commit", "-q", "-m", "second", "--allow-empty"]);
     let second = git(&["rev-parse", "HEAD"]);
     git(&["reset", "-q", "--hard", "HEAD~1"]);
