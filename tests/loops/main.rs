@@ -10,4 +10,5 @@ mod processes;
 mod reopened;
 mod standard;
 mod standing_still;
+mod stopping;
 mod stops;

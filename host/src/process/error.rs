@@ -118,6 +118,9 @@ pub enum GuardError {
     /// Signals can't be received.
     #[error("signals can't be received: {0}")]
     Signals(#[source] io::Error),
+    /// The runner is still in the session of whoever started it.
+    #[error("the runner can't leave the terminal: {0}")]
+    Session(#[source] io::Error),
     /// The guard can't be watched.
     #[error("the guard can't be watched: {0}")]
     Watch(#[source] io::Error),

@@ -8,37 +8,52 @@
 //! killed after its guard and before it had finished. On systems other than Linux, orphans don't become children of
 //! the guard: there the runner's death leaves the programs running, and the guard's death is noticed within 50 ms.
 //!
-//! Both stay in the process group they were started in, so that a terminal's job control works as for one process.
-//! A terminal's Ctrl-C therefore reaches both. The guard passes every signal on, an interrupt under another number
-//! (SIGUSR1), by which the runner sees that both halves are one interrupt.
+//! # The terminal
+//!
+//! The guard stays where it was started, and a terminal's signals reach it alone: it passes them on. The runner makes a
+//! session of its own, so that neither it nor anything that it starts has a controlling terminal: a program that opens
+//! `/dev/tty` finds none, and can neither type into the person's shell nor paint over it.
+//!
+//! # Stopping
+//!
+//! A loop can't be suspended: a program in the middle of its turn would go on while nobody looks at the clock. Ctrl-Z is
+//! therefore ignored, and if either process is stopped, for example by a program that wants to escape its timeout, the
+//! other one continues it. A second interrupt always works: if the runner doesn't end by itself, it is killed.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process, waitid};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process, setsid, waitid,
+};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals as Source;
 
 use super::error::GuardError;
 use super::registry::stop_starting;
-use super::signals::{FORWARDED_INTERRUPT, Signals};
-use super::tree::{claim, kill_everything};
+use super::signals::Signals;
+use super::tree::{Reach, claim, kill_everything};
 
 /// The environment variable by which the runner knows what it is: the guard's process id.
 pub const INNER: &str = "RALPH_GATE_INNER";
 /// How often the runner looks for its guard where the system doesn't tell.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// How long the runner may take to end after the second interrupt.
+const LAST_WORDS: Duration = Duration::from_millis(700);
 /// The exit code of a process that was killed.
 const KILLED: i32 = 137;
 /// What a shell adds to the number of a signal.
 const SIGNALED: i32 = 128;
+
+/// The guard of this process, if it is a runner.
+static GUARD: OnceLock<Pid> = OnceLock::new();
 
 /// Which of the two processes this one is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,39 +79,63 @@ pub fn role() -> Role {
 /// inherits the standard streams unless the command says otherwise.
 pub fn guard(mut inner: Command) -> Result<i32, GuardError> {
     claim()?;
-    // Before the start: from now on, no such signal ends this process.
-    let source = Source::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]).map_err(GuardError::Signals)?;
+    // Before the start: from now on, no such signal ends or stops this process.
+    let source =
+        Source::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP]).map_err(GuardError::Signals)?;
     inner.env(INNER, std::process::id().to_string());
     let mut child = inner.spawn().map_err(|source| GuardError::Start {
         program: inner.get_program().to_string_lossy().into_owned(),
         source,
     })?;
-    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let runner = Arc::new(Mutex::new(id));
-    let forwarding = forward(source, &runner);
+    let ward = Ward {
+        runner: i32::try_from(child.id()).ok().and_then(Pid::from_raw),
+        interrupts: 0,
+    };
+    let ward = Arc::new(Mutex::new(ward));
+    let forwarding = forward(source, &ward);
     if forwarding.is_err() {
         let _ = child.kill();
     }
-    let status = wait(&mut child, &runner);
+    let status = wait(&mut child, &ward);
     kill_everything();
     forwarding.map_err(GuardError::Signals)?;
-    Ok(exit_code(status.map_err(GuardError::Watch)?))
+    let status = status.map_err(GuardError::Watch)?;
+    let interrupts = lock(&ward).interrupts;
+    Ok(exit_code(status, interrupts))
+}
+
+/// The runner, as the guard's threads know it.
+struct Ward {
+    /// None once it is about to be reaped.
+    runner: Option<Pid>,
+    /// How many interrupts were passed on.
+    interrupts: u32,
+}
+
+impl Ward {
+    fn signal(&self, signal: Signal) {
+        if let Some(runner) = self.runner {
+            let _ = kill_process(runner, signal);
+        }
+    }
+}
+
+fn lock(ward: &Mutex<Ward>) -> MutexGuard<'_, Ward> {
+    ward.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Passes signals on to the runner, as long as there is one.
-fn forward(mut source: Source, runner: &Arc<Mutex<Option<Pid>>>) -> io::Result<()> {
-    let runner = Arc::clone(runner);
+fn forward(mut source: Source, ward: &Arc<Mutex<Ward>>) -> io::Result<()> {
+    let ward = Arc::clone(ward);
     let forward = move || {
         for signal in source.forever() {
-            let runner = runner.lock().unwrap_or_else(PoisonError::into_inner);
-            let passed = match signal {
-                SIGHUP => Some(Signal::HUP),
-                SIGINT => Signal::from_named_raw(FORWARDED_INTERRUPT),
-                SIGQUIT => Some(Signal::QUIT),
-                _ => Some(Signal::TERM),
-            };
-            if let (Some(runner), Some(signal)) = (*runner, passed) {
-                let _ = kill_process(runner, signal);
+            match signal {
+                SIGHUP => lock(&ward).signal(Signal::HUP),
+                SIGQUIT => lock(&ward).signal(Signal::QUIT),
+                SIGTERM => lock(&ward).signal(Signal::TERM),
+                SIGINT => interrupt(&ward),
+                // Ctrl-Z: a loop can't be suspended.
+                _ => {}
             }
         }
     };
@@ -106,42 +145,63 @@ fn forward(mut source: Source, runner: &Arc<Mutex<Option<Pid>>>) -> io::Result<(
     Ok(())
 }
 
-/// Invariant: the runner is reaped only after nobody can signal it any more.
-fn wait(child: &mut Child, runner: &Mutex<Option<Pid>>) -> io::Result<ExitStatus> {
-    let id = *runner.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(id) = id {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        let _ = retry_on_intr(|| waitid(WaitId::Pid(id), options));
+/// The second interrupt is the last signal that matters, so that this thread may wait.
+fn interrupt(ward: &Mutex<Ward>) {
+    let interrupts = {
+        let mut ward = lock(ward);
+        ward.interrupts += 1;
+        ward.signal(Signal::INT);
+        ward.interrupts
+    };
+    if interrupts > 1 {
+        thread::sleep(LAST_WORDS);
+        lock(ward).signal(Signal::KILL);
     }
-    *runner.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}
+
+/// Continues the runner whenever it is stopped, and waits for its end. Invariant: it is reaped only after nobody can
+/// signal it any more.
+fn wait(child: &mut Child, ward: &Mutex<Ward>) -> io::Result<ExitStatus> {
+    let runner = lock(ward).runner;
+    if let Some(id) = runner {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
+        while let Ok(Some(change)) = retry_on_intr(|| waitid(WaitId::Pid(id), options))
+            && change.stopped()
+        {
+            lock(ward).signal(Signal::CONT);
+        }
+    }
+    lock(ward).runner = None;
     child.wait()
 }
 
-fn exit_code(status: ExitStatus) -> i32 {
+fn exit_code(status: ExitStatus, interrupts: u32) -> i32 {
     match (status.code(), status.signal()) {
         (Some(code), _) => code,
-        // It came before the runner was listening.
-        (None, Some(FORWARDED_INTERRUPT)) => SIGNALED + SIGINT,
+        (None, _) if interrupts > 1 => SIGNALED + SIGINT,
         (None, signal) => signal.map_or(KILLED, |signal| SIGNALED + signal),
     }
 }
 
-/// In the runner, before anything else: takes charge of all orphans, watches the guard, and listens to signals.
+/// In the runner, before anything else: leaves the terminal's session, takes charge of all orphans, watches the guard,
+/// and listens to signals. Also gives how far programs can be killed from here.
 ///
 /// From now on, the guard's death is this process's death: without another word, all its descendants are killed, and
 /// then itself. No [`run`](super::run()) returns any more, so nothing is decided or saved because of it.
-pub fn enter() -> Result<Signals, GuardError> {
+pub fn enter() -> Result<(Signals, Reach), GuardError> {
     let guard = std::env::var(INNER).ok();
     let guard = guard.and_then(|id| id.parse().ok()).and_then(Pid::from_raw);
     let Some(guard) = guard else {
         return Err(GuardError::NoGuard { variable: INNER });
     };
-    claim()?;
+    setsid().map_err(|error| GuardError::Session(error.into()))?;
+    let reach = claim()?;
     let watch = watch(guard).map_err(GuardError::Watch)?;
     // Only now: had the guard died before, the watch could be on a process that got its number.
     if getppid() != Some(guard) {
         return Err(GuardError::NoGuard { variable: INNER });
     }
+    let _ = GUARD.set(guard);
     let signals = Signals::listen().map_err(GuardError::Signals)?;
     let mourn = move || {
         wait_for_death(guard, watch.as_ref());
@@ -149,7 +209,23 @@ pub fn enter() -> Result<Signals, GuardError> {
     };
     let mourner = thread::Builder::new().name("mourner".into()).spawn(mourn);
     mourner.map_err(GuardError::Watch)?;
-    Ok(signals)
+    Ok((signals, reach))
+}
+
+/// In the runner: continues a guard that was stopped. It does nothing to one that was not.
+pub(super) fn wake_guard() {
+    if let Some(guard) = GUARD.get()
+        && getppid() == Some(*guard)
+    {
+        let _ = kill_process(*guard, Signal::CONT);
+    }
+}
+
+/// In the runner: ends it now, with everything that it started. Nothing more is decided or saved.
+pub fn end_now(code: i32) -> ! {
+    stop_starting();
+    kill_everything();
+    std::process::exit(code)
 }
 
 /// What becomes readable when the guard dies, where the system has that.
@@ -169,6 +245,7 @@ fn watch(_: Pid) -> io::Result<Option<OwnedFd>> {
 
 fn wait_for_death(guard: Pid, watch: Option<&OwnedFd>) {
     while getppid() == Some(guard) {
+        wake_guard();
         match watch {
             Some(watch) => {
                 let mut files = [PollFd::new(watch, PollFlags::IN)];

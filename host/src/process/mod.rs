@@ -38,7 +38,7 @@ mod tests;
 pub use ancestry::{ancestors, environment_of, is_descendant};
 pub use capture::Captured;
 pub use error::{ClaimError, GuardError, StartError};
-pub use guard::{INNER, Role, enter, guard, role};
+pub use guard::{INNER, Role, end_now, enter, guard, role};
 pub use lookup::can_start;
 pub use program::{Ended, Keep, Leftover, Program, Status};
 pub use run::run;

@@ -12,7 +12,7 @@ use rustix::process::Signal;
 
 use super::capture::Capture;
 use super::error::StartError;
-use super::guard::INNER;
+use super::guard::{INNER, wake_guard};
 use super::lookup::{Found, find, refusal};
 use super::program::{Ended, Leftover, Program, Status};
 use super::registry::{self, Run};
@@ -83,6 +83,8 @@ pub fn run(
         }
     };
     let ended = running.finish(end, leftovers);
+    // Whoever may have stopped it is dead.
+    wake_guard();
     // Never returns if the guard died: its death must look like the death of this process too.
     drop(registry::starting());
     Ok(ended)

@@ -1,5 +1,7 @@
 //! The live view of `run`, as a terminal shows it.
 
+mod terminal;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

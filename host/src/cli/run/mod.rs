@@ -14,7 +14,7 @@ use std::process::Command;
 use ralph_gate::config::{Config, Request, Task};
 use ralph_gate::engine::{Decision, Mode, Resumption, StopReason};
 use ralph_gate::memory::SessionKey;
-use ralph_gate::process::{self, Interruption, Role, Signals};
+use ralph_gate::process::{self, Interruption, Reach, Role, Signals};
 use ralph_gate::runner::{self, Control, Ended, Loop, Options, Resumed, RunError, Watch};
 
 use super::args::RunArgs;
@@ -26,6 +26,9 @@ use watcher::Watcher;
 
 /// The exit code of a process that was interrupted twice.
 const INTERRUPTED: i32 = 130;
+/// What a person should know where processes can't be found by their ancestry.
+const GROUPS_ONLY: &str = "on this system only process groups can be killed, so what an agent moves to another group \
+    may outlive the loop; run it in a container when that matters";
 
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
     let config = load(args.config.as_deref())?;
@@ -127,7 +130,10 @@ fn looped(
     task: &Task,
     terminal: &Terminal,
 ) -> Result<Exit, CliError> {
-    let signals = process::enter()?;
+    let (signals, reach) = process::enter()?;
+    if reach == Reach::Group {
+        terminal.warn(|painter| format!("{} {GROUPS_ONLY}\n", painter.severity(Severity::Warning)));
+    }
     let control = Control::new().map_err(|error| RunError::System {
         what: "the loop can't be controlled",
         error,
@@ -169,9 +175,7 @@ fn listen(signals: Signals, control: Control) {
         for signal in signals {
             interrupts += u32::from(signal == Interruption::Interrupt);
             if interrupts > 1 {
-                process::sweep(&[]);
-                restore();
-                std::process::exit(INTERRUPTED);
+                process::end_now(INTERRUPTED);
             }
             control.cancel();
         }

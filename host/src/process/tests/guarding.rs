@@ -131,18 +131,55 @@ fn a_signal_that_the_runner_does_not_handle_is_the_exit_code() {
     assert_eq!(host.scene.alive().len(), 0);
 }
 
+/// Interrupts the guard, and waits until the runner has heard it.
+fn interrupt_and_wait(host: &Host, count: u32) {
+    kill_process_group(pid(host.guard.0.id()), Signal::INT).unwrap();
+    host.scene.until_there(&format!("interrupt-{count}"));
+}
+
 #[test]
-fn an_interrupt_of_the_group_is_told_once_and_a_second_one_again() {
+fn an_interrupt_of_the_group_is_told_once() {
     let mut host = Host::start("interrupts");
     host.runner();
-    host.signal_guard(Signal::INT);
-    host.scene.until_there("interrupt-1");
-    for count in 2..=4 {
-        kill_process_group(pid(host.guard.0.id()), Signal::INT).unwrap();
-        host.scene.until_there(&format!("interrupt-{count}"));
-    }
+    interrupt_and_wait(&host, 1);
     host.signal_guard(Signal::TERM);
-    assert_eq!(host.end(), 4);
+    assert_eq!(host.end(), 1);
+}
+
+#[test]
+fn a_second_interrupt_kills_a_runner_that_goes_on() {
+    let mut host = Host::start("deaf");
+    host.runner();
+    host.signal_guard(Signal::INT);
+    host.scene.until_there("got-Interrupt");
+    host.signal_guard(Signal::INT);
+    assert_eq!(host.end(), 130);
+    assert_eq!(host.scene.alive().len(), 0);
+}
+
+#[test]
+fn a_runner_that_is_stopped_goes_on() {
+    let mut host = Host::start("interrupts");
+    let runner = pid(host.runner());
+    for _ in 0..20 {
+        kill_process(runner, Signal::STOP).unwrap();
+    }
+    interrupt_and_wait(&host, 1);
+    kill_process(runner, Signal::TSTP).unwrap();
+    host.signal_guard(Signal::TERM);
+    assert_eq!(host.end(), 1);
+}
+
+#[test]
+fn a_guard_that_is_stopped_goes_on() {
+    let mut host = Host::start("interrupts");
+    host.runner();
+    host.signal_guard(Signal::STOP);
+    interrupt_and_wait(&host, 1);
+    // What a terminal sends on Ctrl-Z.
+    host.signal_guard(Signal::TSTP);
+    host.signal_guard(Signal::TERM);
+    assert_eq!(host.end(), 1);
 }
 
 #[test]

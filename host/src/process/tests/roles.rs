@@ -16,23 +16,19 @@ fn play() {
         Ok("fleeing") => play_fleeing(),
         Ok("unclaimed") => play_unclaimed(),
         Ok("interrupts") => play_interrupts(),
+        Ok("deaf") => play_deaf(),
         _ => {}
     }
 }
 
 /// The guard and, started by it, the runner: a loop of programs that each leave a tree behind.
 fn play_guard() {
-    if role() == Role::Outer {
-        let mut inner = Command::new(std::env::current_exe().unwrap());
-        inner.args(std::env::args_os().skip(1));
-        std::process::exit(guard(inner).unwrap());
-    }
+    play_outer();
     // The guard was killed before this process could watch it.
-    let Ok(signals) = enter() else {
+    let Ok((signals, _)) = enter() else {
         std::process::exit(3);
     };
-    std::fs::write("inner.tmp", std::process::id().to_string()).unwrap();
-    std::fs::rename("inner.tmp", "inner.pid").unwrap();
+    note_runner();
     let stop = Stop::new().unwrap();
     let switch = stop.clone();
     std::thread::spawn(move || {
@@ -136,20 +132,39 @@ fn play_unclaimed() {
     scene.assert_dead(1);
 }
 
-/// The guard, and a runner that counts interrupts until it is asked to end.
-fn play_interrupts() {
+/// Becomes the guard, unless it is the runner already.
+fn play_outer() {
     if role() == Role::Outer {
         let mut inner = Command::new(std::env::current_exe().unwrap());
         inner.args(std::env::args_os().skip(1));
         std::process::exit(guard(inner).unwrap());
     }
-    let mut signals = enter().unwrap();
+}
+
+fn note_runner() {
     std::fs::write("inner.tmp", std::process::id().to_string()).unwrap();
     std::fs::rename("inner.tmp", "inner.pid").unwrap();
+}
+
+/// The guard, and a runner that counts interrupts until it is asked to end.
+fn play_interrupts() {
+    play_outer();
+    let (mut signals, _) = enter().unwrap();
+    note_runner();
     let mut interrupts = 0;
     while signals.next() == Some(Interruption::Interrupt) {
         interrupts += 1;
         std::fs::write(format!("interrupt-{interrupts}"), "").unwrap();
     }
     std::process::exit(interrupts);
+}
+
+/// The guard, and a runner that hears interrupts and goes on.
+fn play_deaf() {
+    play_outer();
+    let (signals, _) = enter().unwrap();
+    note_runner();
+    for interruption in signals {
+        std::fs::write(format!("got-{interruption:?}"), "").unwrap();
+    }
 }
