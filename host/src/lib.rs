@@ -26,6 +26,7 @@ pub mod process;
 #[cfg(unix)]
 pub mod runner;
 pub mod schema;
+pub mod visible;
 #[cfg(unix)]
 mod words;
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Processes by their environment: who belongs to a loop, who runs it, and whether anything of it is left.
+//! Processes by their environment and name: who belongs to a loop, who runs it, and whether anything of it is left.
 
 use std::fs;
 use std::process::Child;
@@ -8,6 +8,9 @@ use rustix::process::Pid;
 
 use crate::agent_script::MARK;
 use crate::waiting::{comes, wait_until};
+
+/// The name of the process that runs a loop.
+const RUNNER: &str = "ralph-gate-loop";
 
 /// What all processes of one test have in common.
 #[derive(Debug, Clone)]
@@ -49,12 +52,11 @@ impl Mark {
 ///
 /// If it does not come, or the one that was started is not a child of this process any more.
 pub fn runner_of(outer: &mut Child) -> Option<Pid> {
-    let entry = format!("RALPH_GATE_INNER={}", outer.id());
     let parent = Pid::from_child(outer);
     let mut found = None;
     wait_until("the process that runs the loop", || {
-        // What it is about to start has its environment for a moment.
-        found = all().find(|id| has_variable(*id, &entry) && parent_of(*id) == Some(parent));
+        // Its environment is closed to others, its name is not.
+        found = all().find(|id| is_named(*id, RUNNER) && parent_of(*id) == Some(parent));
         found.is_some() || outer.try_wait().expect("a child").is_some()
     });
     found
@@ -74,6 +76,10 @@ fn has_variable(process: Pid, entry: &str) -> bool {
     let environment = fs::read(file(process, "environ")).unwrap_or_default();
     let mut variables = environment.split(|byte| *byte == 0);
     variables.any(|variable| variable == entry.as_bytes())
+}
+
+fn is_named(process: Pid, name: &str) -> bool {
+    fs::read_to_string(file(process, "comm")).is_ok_and(|found| found.trim_end() == name)
 }
 
 fn parent_of(process: Pid) -> Option<Pid> {

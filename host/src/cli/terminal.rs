@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use ralph_gate::engine::Problem;
+use ralph_gate::visible::is_hidden;
 
 use super::Exit;
 use super::args::Color;
@@ -213,24 +214,18 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), CliError> {
     }
 }
 
-/// A text without what a terminal would obey: control characters are written as escapes. Much of what is
-/// printed was written by an agent.
+/// A text without what a terminal would obey or a person can't see: such characters are written as escapes. Much of
+/// what is printed was written by an agent.
 pub(crate) fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for character in text.chars() {
-        if is_dangerous(character) {
+        if is_hidden(character) {
             clean.extend(character.escape_unicode());
         } else {
             clean.push(character);
         }
     }
     clean
-}
-
-/// Control characters, and those that change the direction of text.
-fn is_dangerous(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

@@ -26,6 +26,20 @@ const SECRET_WORDS: &[&str] = &[
     "TOKENS",
 ];
 
+/// Ends of a variable's name that make it a secret, also without a word's boundary before them.
+const SECRET_ENDS: &[&str] = &[
+    "PASS",
+    "PASSPHRASE",
+    "PASSWD",
+    "PASSWORD",
+    "PWD",
+    "SECRET",
+    "TOKEN",
+];
+
+/// Where the process is and was, which is no password.
+const FOLDERS: &[&str] = &["OLDPWD", "PWD"];
+
 /// The beginning of our own variables, which say something about us alone.
 const OWN: &str = "RALPH_GATE_";
 
@@ -73,7 +87,10 @@ impl Environment {
 /// Whether a variable is a secret by its name, or by a value with a password or a private key in it.
 fn is_secret(name: &str, value: &OsStr) -> bool {
     let upper = name.to_ascii_uppercase();
-    if upper.split('_').any(|word| SECRET_WORDS.contains(&word)) {
+    let has_end = || SECRET_ENDS.iter().any(|end| upper.ends_with(end));
+    if upper.split('_').any(|word| SECRET_WORDS.contains(&word))
+        || !FOLDERS.contains(&name) && has_end()
+    {
         return true;
     }
     let value = value.to_string_lossy();
@@ -115,17 +132,26 @@ mod tests {
             ("npm_config_auth", "x"),
             ("DB_PASSWORD", "x"),
             ("SSH_AUTH_SOCK", "x"),
+            ("PGPASSWORD", "x"),
+            ("MYSQL_PWD", "x"),
+            ("SSHPASS", "x"),
+            ("AUTHTOKEN", "x"),
             ("MONKEY", "x"),
+            ("OLDPWD", "/"),
             ("PWD", "/"),
         ];
         let (kept, withheld) = inherit(&ours, &[]);
-        assert_eq!(kept, ["HOME", "MONKEY", "PATH", "PWD"]);
+        assert_eq!(kept, ["HOME", "MONKEY", "OLDPWD", "PATH", "PWD"]);
         assert_eq!(
             withheld,
             [
+                "AUTHTOKEN",
                 "AWS_SECRET_ACCESS_KEY",
                 "DB_PASSWORD",
                 "GITHUB_TOKEN",
+                "MYSQL_PWD",
+                "PGPASSWORD",
+                "SSHPASS",
                 "SSH_AUTH_SOCK",
                 "npm_config_auth"
             ]

@@ -4,23 +4,42 @@ use std::fs;
 
 /// More generations than any sensible process has; a loop in what is read can't keep us.
 const GENERATIONS: usize = 1000;
+/// What a runner calls itself, so that what it started can tell where it is.
+pub(super) const RUNNER: &str = "ralph-gate-loop";
+
+/// A process among others, by its number and the moment of its start: no later one has both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity(u32, u64);
+
+/// What names a process that lives now. None where the system doesn't show it.
+pub fn identity(process: u32) -> Option<Identity> {
+    let (id, start) = look(process)?.identity;
+    Some(Identity(id, start))
+}
 
 /// This process and its ancestors, the nearest first. Empty where the system doesn't show them.
 pub fn ancestors() -> Vec<u32> {
     lineage(std::process::id())
+        .into_iter()
+        .map(|seen| seen.identity.0)
+        .collect()
+}
+
+/// Whether a runner started this process, directly or not.
+pub fn is_below_a_runner() -> bool {
+    let above = lineage(std::process::id()).into_iter().skip(1);
+    above.into_iter().any(|seen| seen.name == RUNNER)
 }
 
 /// Whether a process was started by this one, directly or not. None where that can't be told.
 pub fn is_descendant(process: u32) -> Option<bool> {
     let lineage = lineage(process);
-    // One that can't be followed to the first process of all may have any ancestor.
-    let is_whole = lineage
-        .last()
-        .is_some_and(|oldest| parent(*oldest) == Some(0));
     let own = std::process::id();
-    if lineage.contains(&own) {
+    if lineage.iter().any(|seen| seen.identity.0 == own) {
         return Some(true);
     }
+    // One that can't be followed to the first process of all may have any ancestor.
+    let is_whole = lineage.last().is_some_and(|oldest| oldest.parent == 0);
     is_whole.then_some(false)
 }
 
@@ -29,22 +48,33 @@ pub fn environment_of(process: u32) -> Option<Vec<u8>> {
     fs::read(format!("/proc/{process}/environ")).ok()
 }
 
-fn lineage(process: u32) -> Vec<u32> {
-    let next = |process: &u32| parent(*process).filter(|parent| *parent != 0);
-    let first = parent(process).map(|_| process);
-    std::iter::successors(first, next)
+/// A process as it was seen on the way up.
+struct Seen {
+    identity: (u32, u64),
+    /// 0 if the system shows none, as for the first process of all.
+    parent: u32,
+    name: String,
+}
+
+fn lineage(process: u32) -> Vec<Seen> {
+    std::iter::successors(look(process), |seen| look(seen.parent))
         .take(GENERATIONS)
         .collect()
 }
 
-/// The parent's number; 0 if the system shows none, as for the first process of all.
-fn parent(process: u32) -> Option<u32> {
-    let stat = fs::read(format!("/proc/{process}/stat")).ok()?;
-    // The name in parentheses may hold anything, parentheses too.
-    let after = stat.iter().rposition(|byte| *byte == b')')?;
-    let rest = stat.get(after + 1..)?;
-    let fields = str::from_utf8(rest).ok()?;
-    fields.split_ascii_whitespace().nth(1)?.parse().ok()
+#[cfg(target_os = "linux")]
+fn look(process: u32) -> Option<Seen> {
+    let found = super::tree::process(process)?;
+    Some(Seen {
+        identity: found.identity(),
+        parent: found.parent,
+        name: found.name,
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn look(_: u32) -> Option<Seen> {
+    None
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -66,6 +96,14 @@ mod tests {
         let line = ancestors();
         assert_eq!(line.first(), Some(&std::process::id()));
         assert_eq!(is_descendant(line[1]), Some(false));
+    }
+
+    #[test]
+    fn a_process_has_one_identity_and_another_process_another() {
+        let own = std::process::id();
+        assert_eq!(identity(own), identity(own));
+        assert_ne!(identity(own), identity(ancestors()[1]));
+        assert_eq!(identity(u32::MAX), None);
     }
 
     #[test]

@@ -36,6 +36,8 @@ use rustix::process::{
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals as Source;
 
+#[cfg(target_os = "linux")]
+use super::ancestry::RUNNER;
 use super::error::GuardError;
 use super::registry::stop_starting;
 use super::signals::Signals;
@@ -79,6 +81,7 @@ pub fn role() -> Role {
 /// inherits the standard streams unless the command says otherwise.
 pub fn guard(mut inner: Command) -> Result<i32, GuardError> {
     claim()?;
+    close_to_others();
     // Before the start: from now on, no such signal ends or stops this process.
     let source =
         Source::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP]).map_err(GuardError::Signals)?;
@@ -196,6 +199,8 @@ pub fn enter() -> Result<(Signals, Reach), GuardError> {
     };
     setsid().map_err(|error| GuardError::Session(error.into()))?;
     let reach = claim()?;
+    call_itself_runner();
+    close_to_others();
     let watch = watch(guard).map_err(GuardError::Watch)?;
     // Only now: had the guard died before, the watch could be on a process that got its number.
     if getppid() != Some(guard) {
@@ -211,6 +216,27 @@ pub fn enter() -> Result<(Signals, Reach), GuardError> {
     mourner.map_err(GuardError::Watch)?;
     Ok((signals, reach))
 }
+
+/// The name by which what this process starts can tell where it is; see [`is_below_a_runner`](super::is_below_a_runner).
+#[cfg(target_os = "linux")]
+fn call_itself_runner() {
+    // Without a name a program is still told by its environment.
+    let _ = std::fs::write("/proc/self/comm", RUNNER);
+}
+
+/// Programs of the same user may read neither this process's environment, in which secrets are that they don't get, nor
+/// its memory. Root may.
+#[cfg(target_os = "linux")]
+fn close_to_others() {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn call_itself_runner() {}
+
+#[cfg(not(target_os = "linux"))]
+fn close_to_others() {}
 
 /// In the runner: continues a guard that was stopped. It does nothing to one that was not.
 pub(super) fn wake_guard() {

@@ -13,7 +13,7 @@
 //!
 //! Out of reach are processes that another service started on a program's behalf (a container daemon, `at`,
 //! `systemd-run`), because they were never in its tree, and those that belong to another user, which this one may not
-//! kill. The latter are named in [`Ended::survivors`].
+//! kill. The latter are among [`Ended::leftovers`].
 //!
 //! On other Unix systems only the program's process group is killed ([`Reach::Group`]): processes that left it stay
 //! alive and are not reported.
@@ -35,7 +35,9 @@ mod tree;
 #[cfg(target_os = "linux")]
 mod tests;
 
-pub use ancestry::{ancestors, environment_of, is_descendant};
+pub use ancestry::{
+    Identity, ancestors, environment_of, identity, is_below_a_runner, is_descendant,
+};
 pub use capture::Captured;
 pub use error::{ClaimError, GuardError, StartError};
 pub use guard::{INNER, Role, end_now, enter, guard, role};

@@ -46,10 +46,9 @@ pub struct Ended {
     pub stdout: Captured,
     /// What it wrote to its standard error.
     pub stderr: Captured,
-    /// What it left running when it ended by itself, and what was then killed: at most 64 of them, by process id.
+    /// What it left running when it ended by itself, and what was then killed: at most 64 of them, by process id. Then
+    /// what could not be killed, however it ended: processes of another user, or stuck in the system.
     pub leftovers: Vec<Leftover>,
-    /// What could not be killed: processes of another user, or stuck in the system. Empty if the tree is dead.
-    pub survivors: Vec<Leftover>,
 }
 
 /// How a program ended.

@@ -38,7 +38,7 @@ const CHUNKS_IN_A_ROW: usize = 16;
 ///
 /// On timeout and cancel, its process group gets SIGTERM and half a second; after that, the whole tree gets SIGKILL.
 /// If it ends by itself, what it left running gets 0.3 s, is then named in [`Ended::leftovers`] and killed. If
-/// something could not be killed within two seconds, it is in [`Ended::survivors`].
+/// something could not be killed within two seconds, it is in [`Ended::leftovers`] too.
 ///
 /// If `stop` was used before, the program is not started at all.
 ///
@@ -97,7 +97,6 @@ fn never_started(program: &Program) -> Ended {
         stdout: Capture::new(program.keep).finish(),
         stderr: Capture::new(program.keep).finish(),
         leftovers: Vec::new(),
-        survivors: Vec::new(),
     }
 }
 
@@ -236,8 +235,10 @@ impl<'a> Running<'a> {
         stdout.max(stderr)
     }
 
-    fn finish(mut self, end: End, leftovers: Vec<Leftover>) -> Ended {
+    fn finish(mut self, end: End, mut leftovers: Vec<Leftover>) -> Ended {
         let (status, survivors) = self.custody.end();
+        leftovers.retain(|leftover| survivors.iter().all(|alive| alive.pid != leftover.pid));
+        leftovers.extend(survivors);
         // Whoever wrote is dead, so what can't be read now was written by nobody that could be found.
         let deadline = Instant::now() + DRAIN_PATIENCE;
         while self.transfer() == Flow::More && Instant::now() < deadline {}
@@ -247,7 +248,6 @@ impl<'a> Running<'a> {
             stdout: self.stdout.capture.finish(),
             stderr: self.stderr.capture.finish(),
             leftovers,
-            survivors,
         }
     }
 }

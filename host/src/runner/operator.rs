@@ -62,9 +62,10 @@ pub fn override_stopped(
 /// Whether this process was started by a loop, directly or not: then it is no operator.
 pub fn is_inside_a_loop() -> bool {
     const MARKS: [&[u8]; 2] = [b"RALPH_GATE_MEMORY=", b"RALPH_GATE_INNER="];
-    crate::process::ancestors().iter().any(|process| {
+    let has_mark = |process: &u32| {
         let environment = crate::process::environment_of(*process).unwrap_or_default();
         let mut variables = environment.split(|byte| *byte == 0);
         variables.any(|variable| MARKS.iter().any(|mark| variable.starts_with(mark)))
-    })
+    };
+    crate::process::is_below_a_runner() || crate::process::ancestors().iter().any(has_mark)
 }

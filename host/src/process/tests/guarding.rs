@@ -183,6 +183,18 @@ fn a_guard_that_is_stopped_goes_on() {
 }
 
 #[test]
+fn a_runner_lets_nobody_read_its_environment_and_has_a_name() {
+    let mut host = Host::start("interrupts");
+    let runner = host.runner();
+    let dumpable = fs::read_to_string(host.scene.folder.path().join("dumpable")).unwrap();
+    assert_eq!(dumpable, "NotDumpable");
+    let name = fs::read_to_string(format!("/proc/{runner}/comm")).unwrap();
+    assert_eq!(name.trim(), crate::process::ancestry::RUNNER);
+    host.signal_guard(Signal::TERM);
+    assert_eq!(host.end(), 0);
+}
+
+#[test]
 fn a_runner_without_its_guard_does_not_begin() {
     let scene = Scene::new();
     let mut stray = scene.role("guard");

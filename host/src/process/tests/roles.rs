@@ -107,7 +107,7 @@ fn play_fleeing() {
         running.join().unwrap()
     });
     assert_eq!(ended.status, Status::Canceled);
-    assert_eq!(ended.survivors, []);
+    assert_eq!(ended.leftovers, []);
     scene.assert_dead(0);
     let (scene, program) = fleeing("", "true");
     let ended = run_quietly(&program);
@@ -142,6 +142,8 @@ fn play_outer() {
 }
 
 fn note_runner() {
+    let dumpable = rustix::process::dumpable_behavior().unwrap();
+    std::fs::write("dumpable", format!("{dumpable:?}")).unwrap();
     std::fs::write("inner.tmp", std::process::id().to_string()).unwrap();
     std::fs::rename("inner.tmp", "inner.pid").unwrap();
 }

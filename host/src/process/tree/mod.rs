@@ -19,6 +19,8 @@ use other as system;
 #[cfg(target_os = "linux")]
 pub(super) use owner::Inode;
 pub(super) use system::Tree;
+#[cfg(target_os = "linux")]
+pub(super) use table::process;
 
 use super::error::ClaimError;
 use super::program::Leftover;

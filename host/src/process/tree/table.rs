@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use crate::process::program::Leftover;
+use crate::visible::is_hidden;
 
 /// How often the children of a process with threads that end are asked for.
 const CHILDREN_TRIES: u32 = 3;
@@ -20,15 +21,16 @@ const COMMAND_SHOWN: usize = 200;
 
 /// A process at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Process {
+pub(in crate::process) struct Process {
     pub(super) id: u32,
-    pub(super) parent: u32,
+    pub(in crate::process) parent: u32,
     pub(super) group: u32,
     pub(super) session: u32,
     /// In ticks since the machine started. With the id, it names one process for ever.
     pub(super) start: u64,
     pub(super) life: Life,
-    name: String,
+    /// At most 15 bytes, chosen by the process itself and by no other.
+    pub(in crate::process) name: String,
 }
 
 /// Processes by their ids.
@@ -36,7 +38,7 @@ pub(super) type Table = BTreeMap<u32, Process>;
 
 /// What a process does, as far as it matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Life {
+pub(in crate::process) enum Life {
     /// It can do something.
     Active,
     /// It was stopped by a signal: it can do nothing, not even start another one.
@@ -47,7 +49,7 @@ pub(super) enum Life {
 
 impl Process {
     /// What names this process and no later one.
-    pub(super) fn identity(&self) -> (u32, u64) {
+    pub(in crate::process) fn identity(&self) -> (u32, u64) {
         (self.id, self.start)
     }
 
@@ -109,15 +111,11 @@ impl Process {
     }
 }
 
-/// One line without anything that could move a terminal's cursor or turn its text around.
+/// One line of what a person can see.
 fn printable(text: &str) -> String {
     let mut clean = String::new();
     for character in text.chars() {
-        let shown = match character {
-            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '?',
-            control if control.is_control() => '?',
-            other => other,
-        };
+        let shown = if is_hidden(character) { '?' } else { character };
         if clean.len() + shown.len_utf8() > COMMAND_SHOWN {
             break;
         }
@@ -149,7 +147,7 @@ pub(super) fn processes() -> Table {
 }
 
 /// One process, if it is there.
-pub(super) fn process(id: u32) -> Option<Process> {
+pub(in crate::process) fn process(id: u32) -> Option<Process> {
     Process::parse(id, &read(&format!("/proc/{id}/stat"), STAT_LIMIT)?)
 }
 

@@ -1,5 +1,7 @@
 //! One short clean line out of a text that anybody may have written.
 
+use crate::visible::is_hidden;
+
 /// Characters that a person is shown at most.
 const WIDTH: usize = 120;
 /// Characters that a message may have.
@@ -28,7 +30,7 @@ fn clean(text: &str, width: usize) -> String {
         if character == '\u{1b}' {
             skip_code(&mut characters);
         }
-        let character = if is_invisible(character) {
+        let character = if character.is_whitespace() || is_hidden(character) {
             ' '
         } else {
             character
@@ -55,15 +57,6 @@ fn skip_code(characters: &mut std::str::Chars<'_>) {
     {
         *characters = ahead;
     }
-}
-
-/// White space, control characters, and those that turn the direction of a line or have no width.
-fn is_invisible(character: char) -> bool {
-    character.is_whitespace()
-        || character.is_control()
-        || matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
