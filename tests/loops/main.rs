@@ -6,6 +6,7 @@ mod cheating;
 mod harness;
 mod kit;
 mod memory;
+mod operating;
 mod processes;
 mod reopened;
 mod standard;

@@ -192,7 +192,7 @@ pub(crate) enum AgentName {
 /// Which loop is meant.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LoopArgs {
-    /// The session's key; the session that was written last when absent
+    /// The session's key; the one that is running, or that was written last, when absent
     pub(crate) key: Option<String>,
     /// The key is a draft's id
     #[arg(long, requires = "key")]
@@ -216,7 +216,9 @@ pub(crate) struct StatusArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   ralph-gate cancel
-  ralph-gate cancel \"night run\"")]
+  ralph-gate cancel \"night run\"
+
+Exit codes: 0 no loop is running any more, 4 it was told to end and is still ending, 1 error.")]
 pub(crate) struct CancelArgs {
     #[command(flatten)]
     pub(crate) place: LoopArgs,
@@ -227,7 +229,9 @@ pub(crate) struct CancelArgs {
 /// Refused to every process that the loop itself started, and where the contract says `allow_override = false`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
-  ralph-gate override --operator ada --reason \"the last test needs hardware\"")]
+  ralph-gate override --operator ada --reason \"the last test needs hardware\"
+
+Exit codes: 0 completed, 4 it was told to end and is still ending, 1 error, also if it ended otherwise.")]
 pub(crate) struct OverrideArgs {
     #[command(flatten)]
     pub(crate) place: LoopArgs,

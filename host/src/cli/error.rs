@@ -95,6 +95,14 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error(transparent)]
     Run(#[from] RunError),
+    /// Nobody said which loop is meant.
+    #[cfg(unix)]
+    #[error("several loops are running here: {}", keys.join(", "))]
+    SeveralLoops { keys: Vec<String> },
+    /// A loop is running, but does not listen.
+    #[cfg(unix)]
+    #[error("the loop is running, but can't be reached: {holder}")]
+    Unreachable { holder: ralph_gate::memory::Holder },
     /// Standard output is full or gone.
     #[error("standard output can't be written: {reason}")]
     Output { reason: String },
@@ -166,6 +174,10 @@ impl CliError {
             Self::Memory(error) => error.code(),
             #[cfg(unix)]
             Self::Run(error) => return error.code(),
+            #[cfg(unix)]
+            Self::SeveralLoops { .. } => "several_loops",
+            #[cfg(unix)]
+            Self::Unreachable { .. } => "loop_unreachable",
             Self::Output { .. } => "unwritable_output",
         };
         code.to_owned()
@@ -190,6 +202,12 @@ impl CliError {
             Self::Memory(error) => Some(error.help()),
             #[cfg(unix)]
             Self::Run(error) => error.help(),
+            #[cfg(unix)]
+            Self::SeveralLoops { .. } => Some("name the one that is meant"),
+            #[cfg(unix)]
+            Self::Unreachable { .. } => {
+                Some("end it with Ctrl-C where it runs, or with `kill` and its process id")
+            }
             Self::Gate { .. } => None,
         }
     }
@@ -221,7 +239,10 @@ impl CliError {
             | Self::Gate { file, .. } => Some(file),
             Self::Engine { file, .. } => file.as_ref(),
             #[cfg(unix)]
-            Self::Memory(_) | Self::Run(_) => None,
+            Self::Memory(_)
+            | Self::Run(_)
+            | Self::SeveralLoops { .. }
+            | Self::Unreachable { .. } => None,
             Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,
         }
     }

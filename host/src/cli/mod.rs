@@ -47,6 +47,9 @@ pub(crate) enum Exit {
     Continue,
     /// The loop ended, but not completed (`run`, `evaluate --exit-code`).
     Stopped,
+    /// The loop was told to end, and has not ended yet (`cancel`, `override`).
+    #[cfg(unix)]
+    Ending,
     /// What another process ended with.
     #[cfg(unix)]
     Code(i32),
@@ -59,6 +62,8 @@ impl From<Exit> for ExitCode {
             Exit::Error => Self::from(1),
             Exit::Continue => Self::from(2),
             Exit::Stopped => Self::from(3),
+            #[cfg(unix)]
+            Exit::Ending => Self::from(4),
             #[cfg(unix)]
             Exit::Code(code) => Self::from(u8::try_from(code).unwrap_or(1)),
         }

@@ -3,22 +3,31 @@
 //! The loop listens on a socket that has no file, so that nothing can be put in its place. Each caller is looked up
 //! by its process: what the loop itself started, however far it went, is not an operator.
 
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::path::Path;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::engine::OperatorNote;
-use crate::process::Stop;
+use crate::process::{Identity, Stop};
 
 /// The longest question or answer, in bytes.
-const LONGEST: u64 = 64 * 1024;
+const LONGEST: usize = 64 * 1024;
 /// The longest name or reason of an operator that the gate takes, in bytes.
 const LONGEST_NOTE: usize = 1024;
-/// How long a caller may take to ask.
+/// How long a question may take in all, and an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How many callers are heard at the same time. Those that the loop started have seats of their own: they can't take the
+/// operator's.
+const SEATS: usize = 16;
+/// How long to wait when nobody can be heard, for want of memory or descriptors.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// How many other loops are asked at most.
+#[cfg(target_os = "linux")]
+const OTHERS: usize = 64;
 
 /// What a loop is told from outside. Clones are the same control.
 #[derive(Debug, Clone)]
@@ -36,6 +45,12 @@ struct Shared {
 /// How it goes, for whoever asks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Live {
+    /// The session's key.
+    pub session: String,
+    /// The session's folder.
+    pub memory: PathBuf,
+    /// The process that runs the loop.
+    pub process: u32,
     /// The iteration that is under way.
     pub iteration: u32,
     /// What is being done.
@@ -75,9 +90,21 @@ pub enum Reply {
     Accepted(Live),
     /// It is not being done.
     Refused {
-        /// Why: `from_inside` or `override_not_allowed`.
-        code: String,
+        /// Why.
+        code: Refusal,
     },
+}
+
+/// Why a caller is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// The loop started it, or that can't be told.
+    FromInside,
+    /// The contract lets nobody complete the loop by hand.
+    OverrideNotAllowed,
+    /// The operator's name or reason is longer than the gate takes.
+    TooLong,
 }
 
 /// What a loop was told, when it asks.
@@ -132,30 +159,54 @@ impl Control {
         use_it(&mut self.shared.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Answers callers, in a thread of its own, until the process ends.
+    /// Answers callers, in threads of its own, until the process ends.
     pub fn listen(&self, session: &Path) -> io::Result<()> {
         let listener = socket::bind(session)?;
         let control = self.clone();
         let serve = move || {
-            for stream in listener.incoming().flatten() {
-                // A caller that says nothing, or goes away, is no concern of the loop.
-                let _ = control.serve(&stream);
+            let seats = [Arc::new(()), Arc::new(())];
+            for stream in listener.incoming() {
+                match stream {
+                    Ok(stream) => control.receive(stream, &seats),
+                    Err(_) => thread::sleep(LOOK_AGAIN),
+                }
             }
         };
-        std::thread::Builder::new()
-            .name("control".into())
-            .spawn(serve)?;
+        thread::Builder::new().name("control".into()).spawn(serve)?;
         Ok(())
     }
 
-    fn serve(&self, stream: &socket::Stream) -> io::Result<()> {
-        stream.set_read_timeout(Some(PATIENCE))?;
+    /// Looks the caller up, before it can go away and leave its number to another process, and hears it.
+    fn receive(&self, stream: socket::Stream, [outside, inside]: &[Arc<()>; 2]) {
+        let Some(caller) = socket::caller(&stream) else {
+            return;
+        };
+        let seats = match caller.origin {
+            Origin::Outside => outside,
+            Origin::Inside => inside,
+        };
+        if Arc::strong_count(seats) > SEATS {
+            return;
+        }
+        let (control, seat) = (self.clone(), Arc::clone(seats));
+        let hear = move || {
+            // A caller that says nothing, or goes away, is no concern of the loop.
+            let _ = control.serve(&stream, caller);
+            drop(seat);
+        };
+        // Without it the caller is not heard, and sees that.
+        let _ = thread::Builder::new().name("caller".into()).spawn(hear);
+    }
+
+    fn serve(&self, stream: &socket::Stream, caller: Caller) -> io::Result<()> {
         stream.set_write_timeout(Some(PATIENCE))?;
-        let caller = socket::caller(stream);
-        let mut line = String::new();
-        BufReader::new(stream.take(LONGEST)).read_line(&mut line)?;
-        let ask: Ask = serde_json::from_str(&line)?;
-        let reply = self.answer(&ask, caller);
+        let ask: Ask = serde_json::from_slice(&hear(stream, Instant::now() + PATIENCE)?)?;
+        // Looked up again: whoever asks must be whoever connected, and alive.
+        let origin = match socket::caller(stream) {
+            Some(now) if now == caller => now.origin,
+            _ => Origin::Inside,
+        };
+        let reply = self.answer(&ask, origin);
         let mut text = serde_json::to_string(&reply)?;
         text.push('\n');
         let mut stream = stream;
@@ -167,23 +218,21 @@ impl Control {
         written
     }
 
-    fn answer(&self, ask: &Ask, caller: Caller) -> Reply {
+    fn answer(&self, ask: &Ask, origin: Origin) -> Reply {
         let live = self.with(|shared| shared.live.clone());
-        let refused = |code: &str| Reply::Refused {
-            code: code.to_owned(),
-        };
-        match (ask, caller) {
+        let refused = |code| Reply::Refused { code };
+        match (ask, origin) {
             (Ask::Status, _) => Reply::Status(live),
-            (_, Caller::Inside) => refused("from_inside"),
-            (Ask::Override { .. }, Caller::Outside) if !live.overridable => {
-                refused("override_not_allowed")
+            (_, Origin::Inside) => refused(Refusal::FromInside),
+            (Ask::Override { .. }, Origin::Outside) if !live.overridable => {
+                refused(Refusal::OverrideNotAllowed)
             }
-            (Ask::Override { operator, reason }, Caller::Outside)
+            (Ask::Override { operator, reason }, Origin::Outside)
                 if operator.len().max(reason.len()) > LONGEST_NOTE =>
             {
-                refused("too_long")
+                refused(Refusal::TooLong)
             }
-            (Ask::Cancel | Ask::Override { .. }, Caller::Outside) => Reply::Accepted(live),
+            (Ask::Cancel | Ask::Override { .. }, Origin::Outside) => Reply::Accepted(live),
         }
     }
 
@@ -196,9 +245,17 @@ impl Control {
     }
 }
 
+/// Who calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Caller {
+    /// None if it has ended already.
+    process: Option<Identity>,
+    origin: Origin,
+}
+
 /// Where a caller comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Caller {
+enum Origin {
     /// Nothing that the loop started.
     Outside,
     /// The loop started it, or that can't be told.
@@ -207,24 +264,54 @@ enum Caller {
 
 /// Asks a loop that is running. None if none listens for that session, or if it ended before it answered.
 pub fn ask(session: &Path, ask: &Ask) -> io::Result<Option<Reply>> {
-    let Some(stream) = socket::connect(session)? else {
-        return Ok(None);
-    };
-    stream.set_read_timeout(Some(PATIENCE))?;
+    match socket::connect(session)? {
+        Some(stream) => converse(&stream, ask),
+        None => Ok(None),
+    }
+}
+
+/// Every loop of this user that runs on this machine and answers, wherever its memory is.
+pub fn running() -> Vec<Live> {
+    let streams = socket::all().into_iter();
+    let live = streams.filter_map(|stream| match converse(&stream, &Ask::Status) {
+        Ok(Some(Reply::Status(live))) => Some(live),
+        _ => None,
+    });
+    live.collect()
+}
+
+fn converse(mut stream: &socket::Stream, ask: &Ask) -> io::Result<Option<Reply>> {
     let mut text = serde_json::to_string(ask)?;
     text.push('\n');
-    match converse(&stream, &text) {
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let heard = stream
+        .write_all(text.as_bytes())
+        .and_then(|()| hear(stream, Instant::now() + PATIENCE));
+    match heard {
         Ok(line) if line.is_empty() => Ok(None),
-        Ok(line) => Ok(Some(serde_json::from_str(&line)?)),
+        Ok(line) => Ok(Some(serde_json::from_slice(&line)?)),
         Err(error) if has_ended(&error) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn converse(mut stream: &socket::Stream, text: &str) -> io::Result<String> {
-    stream.write_all(text.as_bytes())?;
-    let mut line = String::new();
-    BufReader::new(stream.take(LONGEST)).read_line(&mut line)?;
+/// One line from the other side, however slowly it comes, but not later than this. Less at the end of the stream.
+fn hear(mut stream: &socket::Stream, deadline: Instant) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    let mut chunk = [0; 1024];
+    while line.last() != Some(&b'\n') && line.len() < LONGEST {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(read) => line.extend_from_slice(chunk.get(..read).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
     Ok(line)
 }
 
@@ -238,22 +325,27 @@ fn has_ended(error: &io::Error) -> bool {
 
 #[cfg(target_os = "linux")]
 mod socket {
+    use std::collections::BTreeSet;
     use std::io;
     use std::os::linux::net::SocketAddrExt as _;
     use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
     use std::path::Path;
 
-    use super::Caller;
-    use crate::process::is_descendant;
+    use super::{Caller, OTHERS, Origin};
+    use crate::process::{identity, is_descendant};
 
     pub(super) type Stream = UnixStream;
+
+    /// The beginning of the names of all loops of this user.
+    fn prefix() -> String {
+        format!("ralph-gate/{}/", rustix::process::getuid().as_raw())
+    }
 
     /// A name in the kernel, made from the session's folder and its owner.
     fn address(session: &Path) -> io::Result<SocketAddr> {
         let path = session.canonicalize()?;
-        let user = rustix::process::getuid().as_raw();
         let digest = blake3::hash(path.as_os_str().as_encoded_bytes());
-        SocketAddr::from_abstract_name(format!("ralph-gate/{user}/{}", digest.to_hex()))
+        SocketAddr::from_abstract_name(prefix() + &digest.to_hex())
     }
 
     pub(super) fn bind(session: &Path) -> io::Result<UnixListener> {
@@ -272,17 +364,42 @@ mod socket {
         }
     }
 
-    pub(super) fn caller(stream: &UnixStream) -> Caller {
-        let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else {
-            return Caller::Inside;
+    /// The loops whose names the kernel shows.
+    pub(super) fn all() -> Vec<UnixStream> {
+        let table = std::fs::read("/proc/net/unix").unwrap_or_default();
+        let table = String::from_utf8_lossy(&table);
+        let prefix = prefix();
+        let names = table.lines().filter_map(|line| {
+            let name = line.split_once('@')?.1;
+            name.starts_with(&prefix).then_some(name)
+        });
+        let names: BTreeSet<&str> = names.take(OTHERS).collect();
+        let connect = |name: &str| {
+            let address = SocketAddr::from_abstract_name(name).ok()?;
+            UnixStream::connect_addr(&address).ok()
         };
-        let process = u32::try_from(peer.pid.as_raw_nonzero().get()).unwrap_or(0);
-        match is_descendant(process) {
-            Some(false) if peer.uid == rustix::process::getuid() || peer.uid.is_root() => {
-                Caller::Outside
-            }
-            _ => Caller::Inside,
+        names.into_iter().filter_map(connect).collect()
+    }
+
+    /// Who is at the other end. None if another user is, to whom nothing is said.
+    pub(super) fn caller(stream: &UnixStream) -> Option<Caller> {
+        let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
+        if peer.uid != rustix::process::getuid() && !peer.uid.is_root() {
+            return None;
         }
+        let process = u32::try_from(peer.pid.as_raw_nonzero().get()).unwrap_or(0);
+        let before = identity(process);
+        let is_outside = is_descendant(process) == Some(false);
+        // The number was no other process's in between.
+        let is_same = before.is_some() && identity(process) == before;
+        Some(Caller {
+            process: before,
+            origin: if is_outside && is_same {
+                Origin::Outside
+            } else {
+                Origin::Inside
+            },
+        })
     }
 }
 
@@ -305,8 +422,12 @@ mod socket {
         Ok(None)
     }
 
-    pub(super) fn caller(_: &UnixStream) -> Caller {
-        Caller::Inside
+    pub(super) fn all() -> Vec<UnixStream> {
+        Vec::new()
+    }
+
+    pub(super) fn caller(_: &UnixStream) -> Option<Caller> {
+        None
     }
 }
 
@@ -318,7 +439,7 @@ mod tests {
     fn a_loop_that_ends_before_it_answers_is_none() {
         let session = tempfile::tempdir().unwrap();
         let listener = socket::bind(session.path()).unwrap();
-        let end = std::thread::spawn(move || {
+        let end = thread::spawn(move || {
             // Closed with the question unread, which resets the connection.
             let (stream, _) = listener.accept().unwrap();
             rustix::event::poll(
@@ -347,9 +468,60 @@ mod tests {
         assert_eq!(live.iteration, 3);
         // The caller is this very process.
         let refused = Reply::Refused {
-            code: "from_inside".to_owned(),
+            code: Refusal::FromInside,
         };
         assert_eq!(ask(session.path(), &Ask::Cancel).unwrap(), Some(refused));
         assert!(!control.is_stopped());
+    }
+
+    #[test]
+    fn callers_that_say_nothing_keep_nobody_out() {
+        let session = tempfile::tempdir().unwrap();
+        let control = Control::new().unwrap();
+        control.listen(session.path()).unwrap();
+        // One after the other would have to wait for the deadline of each, which is longer than anybody's patience.
+        let connect = || socket::connect(session.path()).unwrap().unwrap();
+        let silent: Vec<socket::Stream> = (1..SEATS).map(|_| connect()).collect();
+        let reply = ask(session.path(), &Ask::Status).unwrap();
+        assert!(matches!(reply, Some(Reply::Status(_))), "{reply:?}");
+        drop(silent);
+    }
+
+    #[test]
+    fn what_the_loop_started_has_only_its_own_seats() {
+        let session = tempfile::tempdir().unwrap();
+        let control = Control::new().unwrap();
+        control.listen(session.path()).unwrap();
+        let connect = || socket::connect(session.path()).unwrap().unwrap();
+        let silent: Vec<socket::Stream> = (0..SEATS).map(|_| connect()).collect();
+        // This process is inside: one more is not heard, and sees that at once.
+        assert_eq!(ask(session.path(), &Ask::Status).unwrap(), None);
+        drop(silent);
+    }
+
+    #[test]
+    fn a_question_that_drips_has_one_deadline() {
+        let (here, there) = socket::Stream::pair().unwrap();
+        let drip = thread::spawn(move || {
+            let mut there = there;
+            while there.write_all(b" ").is_ok() {
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let error = hear(&here, Instant::now() + Duration::from_millis(100)).unwrap_err();
+        let is_late = |kind| matches!(kind, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock);
+        assert!(is_late(error.kind()), "{error}");
+        drop(here);
+        drip.join().unwrap();
+    }
+
+    #[test]
+    fn a_loop_is_found_wherever_its_memory_is() {
+        let session = tempfile::tempdir().unwrap();
+        let control = Control::new().unwrap();
+        control.update(|live| live.session = "found everywhere".to_owned());
+        control.listen(session.path()).unwrap();
+        let is_it = |live: &Live| live.session == "found everywhere";
+        assert!(running().iter().any(is_it));
     }
 }

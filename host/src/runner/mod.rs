@@ -22,7 +22,7 @@ mod watch;
 mod work;
 
 pub use begin::Options;
-pub use control::{Ask, Control, Live, Reply, ask};
+pub use control::{Ask, Control, Live, Refusal, Reply, ask, running};
 pub use error::RunError;
 pub use events::{AgentRecord, LoopRecord, ResumeRecord, VerdictRecord};
 pub use operator::{is_inside_a_loop, override_stopped};

@@ -22,6 +22,7 @@ use super::error::CliError;
 use super::terminal::{Severity, Terminal, print};
 use super::{Exit, gate};
 pub(super) use live::restore;
+pub(super) use text::iterations;
 use watcher::Watcher;
 
 /// The exit code of a process that was interrupted twice.

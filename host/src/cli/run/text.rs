@@ -58,7 +58,7 @@ fn shorten(text: &str) -> String {
 }
 
 /// `1 iteration`, `3 iterations`
-pub(super) fn iterations(count: u32) -> String {
+pub(crate) fn iterations(count: u32) -> String {
     match count {
         1 => "1 iteration".to_owned(),
         count => format!("{count} iterations"),

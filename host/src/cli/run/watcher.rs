@@ -38,14 +38,16 @@ impl Watcher {
     fn note(&self, event: &LoopEvent<'_>) {
         match event {
             LoopEvent::Opened {
+                key,
                 memory,
                 overridable,
                 ..
-            } => {
-                self.control.update(|live| live.overridable = *overridable);
-                // Without it the loop runs all the same, and is ended by a signal.
-                let _ = self.control.listen(memory);
-            }
+            } => self.control.update(|live| {
+                key.text().clone_into(&mut live.session);
+                (*memory).clone_into(&mut live.memory);
+                live.process = std::process::id();
+                live.overridable = *overridable;
+            }),
             LoopEvent::Entered { iteration, phase } => self.control.update(|live| {
                 live.iteration = *iteration;
                 name(*phase).clone_into(&mut live.phase);
@@ -64,6 +66,20 @@ impl Watcher {
 impl Watch for Watcher {
     fn see(&self, event: &LoopEvent<'_>) {
         self.note(event);
+        self.tell(event);
+        if let LoopEvent::Opened { memory, .. } = event
+            && let Err(error) = self.control.listen(memory)
+        {
+            let warning = format!(
+                "`cancel`, `override` and `status` can't reach this loop ({error}): end it with Ctrl-C or `kill`"
+            );
+            self.tell(&LoopEvent::Warning(&warning));
+        }
+    }
+}
+
+impl Watcher {
+    fn tell(&self, event: &LoopEvent<'_>) {
         let text = match &self.form {
             Form::Json => json::line(event),
             Form::Plain(lines) => lines.describe(event),
