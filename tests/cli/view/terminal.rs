@@ -46,13 +46,3 @@ fn ctrl_c_ends_the_loop() {
     assert!(watched.text().contains("stopped: context_canceled"));
     assert!(!watched.screen().hide_cursor());
 }
-
-#[test]
-fn ctrl_z_does_not_suspend_the_loop() {
-    let workspace = Workspace::new();
-    let mut watched = workspace.run_in_control();
-    watched.wait_for(&["tool: Edit parser.txt"]);
-    watched.type_line("\x1a");
-    workspace.go(1, "mended");
-    assert_eq!(watched.finish(), 0, "{}", watched.text());
-}

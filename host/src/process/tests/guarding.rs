@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::time::Duration;
 
-use rustix::process::{Signal, kill_process, kill_process_group};
+use rustix::process::{Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
 use super::kit::{Killed, Scene, pid, until};
 
@@ -176,10 +176,21 @@ fn a_guard_that_is_stopped_goes_on() {
     host.runner();
     host.signal_guard(Signal::STOP);
     interrupt_and_wait(&host, 1);
-    // What a terminal sends on Ctrl-Z.
-    host.signal_guard(Signal::TSTP);
     host.signal_guard(Signal::TERM);
     assert_eq!(host.end(), 1);
+}
+
+#[test]
+fn ctrl_z_does_not_suspend_the_guard() {
+    let mut host = Host::start("interrupts");
+    host.runner();
+    host.signal_guard(Signal::TSTP);
+    host.signal_guard(Signal::TERM);
+    let guard = WaitId::Pid(pid(host.guard.0.id()));
+    let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
+    let change = waitid(guard, options).unwrap().unwrap();
+    assert!(change.exited(), "{change:?}");
+    assert_eq!(host.end(), 0);
 }
 
 #[test]
