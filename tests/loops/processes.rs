@@ -28,6 +28,8 @@ fn wait(workplace: &Workplace) -> Step {
 fn a_process_that_is_left_alive_fails_a_test() {
     let workplace = Workplace::new(&simple(""), &[]);
     let mut left = workplace.leave("sleep", "60");
+    // A process that is only just there has no environment yet.
+    wait_until("it can be seen", || !workplace.mark.alive().is_empty());
     let looked = std::panic::catch_unwind(AssertUnwindSafe(|| workplace.see_that_all_are_dead()));
     left.kill().unwrap();
     left.wait().unwrap();

@@ -4,7 +4,7 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
-/// Lets a program, and what it starts, see no setting of git but an identity.
+/// Lets a program, and what it starts, see no setting of git but an identity, and nothing to be tidied up.
 pub fn apart(command: &mut Command) -> &mut Command {
     for (name, _) in env::vars_os() {
         if name.to_string_lossy().starts_with("GIT_") {
@@ -14,6 +14,10 @@ pub fn apart(command: &mut Command) -> &mut Command {
     command
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
+        // It would go on in the background, where tests look for processes that are left.
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", "maintenance.auto")
+        .env("GIT_CONFIG_VALUE_0", "false")
         .env("GIT_AUTHOR_NAME", "agent")
         .env("GIT_AUTHOR_EMAIL", "agent@example.org")
         .env("GIT_COMMITTER_NAME", "agent")

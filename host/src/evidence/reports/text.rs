@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::visible::is_hidden;
+
 const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
 
@@ -84,7 +86,7 @@ pub(super) fn leading_number(text: &str) -> Option<(u64, &str)> {
 pub(super) fn clean(text: &str, limit: usize) -> String {
     let mut cleaned = String::new();
     for c in text.chars() {
-        let c = if is_invisible(c) {
+        let c = if is_hidden(c) {
             char::REPLACEMENT_CHARACTER
         } else {
             c
@@ -95,11 +97,6 @@ pub(super) fn clean(text: &str, limit: usize) -> String {
         cleaned.push(c);
     }
     cleaned
-}
-
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
