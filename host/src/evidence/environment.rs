@@ -40,6 +40,9 @@ const SECRET_ENDS: &[&str] = &[
 /// Where the process is and was, which is no password.
 const FOLDERS: &[&str] = &["OLDPWD", "PWD"];
 
+/// The name of a setting, which is no key to anything. Without it git does not run.
+const GIT_SETTING: &str = "GIT_CONFIG_KEY_";
+
 /// The beginning of our own variables, which say something about us alone.
 const OWN: &str = "RALPH_GATE_";
 
@@ -87,10 +90,10 @@ impl Environment {
 /// Whether a variable is a secret by its name, or by a value with a password or a private key in it.
 fn is_secret(name: &str, value: &OsStr) -> bool {
     let upper = name.to_ascii_uppercase();
+    let has_word = || upper.split('_').any(|word| SECRET_WORDS.contains(&word));
     let has_end = || SECRET_ENDS.iter().any(|end| upper.ends_with(end));
-    if upper.split('_').any(|word| SECRET_WORDS.contains(&word))
-        || !FOLDERS.contains(&name) && has_end()
-    {
+    let is_plain = FOLDERS.contains(&name) || name.starts_with(GIT_SETTING);
+    if !is_plain && (has_word() || has_end()) {
         return true;
     }
     let value = value.to_string_lossy();
@@ -99,13 +102,11 @@ fn is_secret(name: &str, value: &OsStr) -> bool {
 
 /// `scheme://user:password@host`
 fn has_password(value: &str) -> bool {
-    let Some((_, rest)) = value.split_once("://") else {
-        return false;
-    };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    authority
-        .rsplit_once('@')
-        .is_some_and(|(user, _)| user.contains(':'))
+    value.split("://").skip(1).any(|rest| {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let user = authority.rsplit_once('@').map(|(user, _)| user);
+        user.is_some_and(|user| user.contains(':'))
+    })
 }
 
 #[cfg(test)]
@@ -137,11 +138,20 @@ mod tests {
             ("SSHPASS", "x"),
             ("AUTHTOKEN", "x"),
             ("MONKEY", "x"),
+            ("GIT_CONFIG_KEY_0", "gc.auto"),
             ("OLDPWD", "/"),
             ("PWD", "/"),
         ];
         let (kept, withheld) = inherit(&ours, &[]);
-        assert_eq!(kept, ["HOME", "MONKEY", "OLDPWD", "PATH", "PWD"]);
+        let plain = [
+            "GIT_CONFIG_KEY_0",
+            "HOME",
+            "MONKEY",
+            "OLDPWD",
+            "PATH",
+            "PWD",
+        ];
+        assert_eq!(kept, plain);
         assert_eq!(
             withheld,
             [
@@ -162,6 +172,7 @@ mod tests {
     fn secrets_are_withheld_by_value() {
         let ours = [
             ("DATABASE_URL", "postgres://me:hunter2@db/x"),
+            ("MIRRORS", "https://a.example,https://me:hunter2@b.example"),
             ("CERT", "-----BEGIN PRIVATE KEY-----"),
             ("HOMEPAGE", "https://example.org/a:b@c"),
         ];
