@@ -92,8 +92,17 @@ impl Look {
         staged: &[&IndexEntry],
     ) -> Result<(), WorktreeError> {
         let failed = open.place.failed("compare the files with the index");
-        let believed = believed(open, index, staged, &self.unmerged).map_err(&failed)?;
-        let mut found = differences(open, &believed, None).map_err(&failed)?;
+        // Where nothing in it hides a file, it can be used as git itself would use it.
+        let is_plain = open.place.trust == Trust::Stamps
+            && self.unmerged.is_empty()
+            && !staged.iter().any(|entry| is_flagged(entry));
+        let made = if is_plain {
+            None
+        } else {
+            Some(believed(open, index, staged, &self.unmerged).map_err(&failed)?)
+        };
+        let believed = made.as_ref().unwrap_or(index);
+        let mut found = differences(open, believed, None).map_err(&failed)?;
         // Before contents are read: the gate's own memory grows with every iteration.
         found.retain(|path, _| open.place.inside(path).is_some());
         for entry in staged.iter().filter(|entry| is_skipped(entry)) {

@@ -20,6 +20,8 @@ use watcher::Watcher;
 const AGENT: &str = "/bin/true";
 /// How often it is started by itself, before the loop and after it.
 const BARE: usize = 500;
+/// How old a repository is, at least, when it is measured.
+const AT_REST: Duration = Duration::from_secs(3);
 /// What the loop may add to an iteration of an agent, in milliseconds.
 const OWN_LIMIT: f64 = 2.0;
 /// What a late iteration may take beside an early one.
@@ -104,6 +106,8 @@ impl Place {
         // As `ralph-gate init` does it.
         fs::write(self.folder.path().join(".gitignore"), ".ralph/\n").expect("written");
         git::repository(self.folder.path());
+        // One that was made just now has to be looked at more closely.
+        std::thread::sleep(AT_REST);
     }
 
     /// The file whose existence ends the loop.
