@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ralph_gate_component::Word as _;
@@ -81,6 +81,10 @@ pub fn gather(
     evidence.into_iter().map(|(_, evidence)| evidence).collect()
 }
 
+/// How many checks run at the same time. Asking costs a dozen files.
+static WORKERS: LazyLock<usize> =
+    LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+
 /// Runs checks that don't depend on each other. Gives the evidence with the place of each in the contract.
 fn perform_all(
     scene: &Scene<'_>,
@@ -89,23 +93,22 @@ fn perform_all(
 ) -> Vec<(usize, Evidence)> {
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<(usize, Evidence)>> = Mutex::new(Vec::new());
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..workers.min(jobs.len()) {
-            scope.spawn(|| {
-                loop {
-                    let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) else {
-                        return;
-                    };
-                    watch(CheckEvent::Started(job.id));
-                    let evidence = perform(scene, job);
-                    watch(CheckEvent::Ended(&evidence));
-                    if let Ok(mut results) = results.lock() {
-                        results.push((job.place, evidence));
-                    }
-                }
-            });
+    let work = || {
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            watch(CheckEvent::Started(job.id));
+            let evidence = perform(scene, job);
+            watch(CheckEvent::Ended(&evidence));
+            if let Ok(mut results) = results.lock() {
+                results.push((job.place, evidence));
+            }
         }
+    };
+    std::thread::scope(|scope| {
+        // This thread is one of the workers.
+        for _ in 1..jobs.len().min(*WORKERS) {
+            scope.spawn(work);
+        }
+        work();
     });
     results.into_inner().unwrap_or_default()
 }

@@ -11,7 +11,7 @@ use ralph_gate::config::Config;
 use ralph_gate::engine::{GateEngine, StopReason};
 use ralph_gate::process;
 use ralph_gate::runner::{Control, Loop, Options};
-use ralph_gate_tests::clock::{Limits, median, micros, ratio, wish};
+use ralph_gate_tests::clock::{Limits, median, micros, ratio};
 use ralph_gate_tests::git;
 
 use watcher::Watcher;
@@ -53,11 +53,10 @@ fn main() -> ExitCode {
         own_in_folder,
         OWN_LIMIT,
     );
-    wish(
+    limits.at_most(
         "what the loop adds in a repository, milliseconds",
         own,
         OWN_LIMIT,
-        "every file of the work and of git's own folder is looked at",
     );
     lengths(&repository, &in_repository, short, &mut limits);
     lengths(&folder, &in_folder, length, &mut limits);
