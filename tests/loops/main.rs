@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod cheating;
+mod commits;
 mod harness;
 mod kit;
 mod memory;

@@ -8,7 +8,7 @@ use ralph_gate_component::tree::decode::{Decoder, Fields, Path};
 use ralph_gate_component::tree::{Node, Value};
 use serde::Serialize;
 
-use super::fields::{self, names};
+use super::fields::{self, Field, PROGRAM_FIELDS, TESTS_FIELDS, names};
 use super::json;
 use super::words::KindName;
 use crate::evidence::reports::{Severity, TestFormat};
@@ -63,6 +63,8 @@ pub enum Check {
         /// What must hold of it.
         conditions: Vec<FileCondition>,
     },
+    /// What a component makes of the evidence.
+    Policy(PolicyCheck),
 }
 
 impl Check {
@@ -75,6 +77,7 @@ impl Check {
             Self::NoHighRisk { .. } => KindName::NoHighRisk,
             Self::Git(_) => KindName::Git,
             Self::File { .. } => KindName::File,
+            Self::Policy(_) => KindName::Policy,
         }
     }
 
@@ -83,7 +86,7 @@ impl Check {
         match self {
             Self::Command { .. } | Self::TestsGreen { .. } => true,
             Self::NoHighRisk { program, .. } => program.is_some(),
-            Self::PrdAllPass { .. } | Self::Git(_) | Self::File { .. } => false,
+            Self::PrdAllPass { .. } | Self::Git(_) | Self::File { .. } | Self::Policy(_) => false,
         }
     }
 }
@@ -123,6 +126,17 @@ pub struct GitCheck {
     pub branch: Option<String>,
     /// Nothing is unmerged, and there is no conflict marker.
     pub no_conflicts: bool,
+}
+
+/// Which component judges, and how it is set up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PolicyCheck {
+    /// Its file, relative to the workspace.
+    pub component: String,
+    /// The digest that the file must have.
+    pub blake3: String,
+    /// Its settings, as JSON.
+    pub settings: String,
 }
 
 /// What must hold of a file.
@@ -196,7 +210,7 @@ impl Reader<'_, '_, '_, '_, '_> {
                 program: self.program()?,
                 format: self.word("format"),
                 report: self.text("report"),
-                min_tests: self.number("min_tests", 0, 1_000_000, 1),
+                min_tests: self.bounded(TESTS_FIELDS, "min_tests", 1),
                 allow_skipped: self.flag("allow_skipped", true),
             },
             KindName::PrdAllPass => Check::PrdAllPass {
@@ -205,6 +219,7 @@ impl Reader<'_, '_, '_, '_, '_> {
             KindName::NoHighRisk => self.risk()?,
             KindName::Git => Check::Git(self.git()?),
             KindName::File => self.file()?,
+            KindName::Policy => Check::Policy(self.policy()?),
         })
     }
 
@@ -228,17 +243,13 @@ impl Reader<'_, '_, '_, '_, '_> {
             .unwrap_or(default)
     }
 
-    fn number(&mut self, name: &str, min: u32, max: u32, default: u32) -> u32 {
+    fn bounded(&mut self, among: &[Field], name: &str, default: u32) -> u32 {
         let Some(node) = self.fields.get(name) else {
             return default;
         };
+        let (min, max) = fields::bounds(among, name);
         let number = self.decoder.integer(node, self.path.field(name), min, max);
         number.unwrap_or(default)
-    }
-
-    fn bounded(&mut self, name: &str, default: u32) -> u32 {
-        let (min, max) = fields::bounds(fields::PROGRAM_FIELDS, name);
-        self.number(name, min, max, default)
     }
 
     fn problem(&mut self, message: &str, help: &str) {
@@ -283,8 +294,8 @@ impl Reader<'_, '_, '_, '_, '_> {
                 self.fields.get("pass_env"),
                 self.path.field("pass_env"),
             ),
-            timeout_ms: self.bounded("timeout_ms", DEFAULT_TIMEOUT_MS),
-            max_output_bytes: self.bounded("max_output_bytes", DEFAULT_KEPT),
+            timeout_ms: self.bounded(PROGRAM_FIELDS, "timeout_ms", DEFAULT_TIMEOUT_MS),
+            max_output_bytes: self.bounded(PROGRAM_FIELDS, "max_output_bytes", DEFAULT_KEPT),
         })
     }
 
@@ -331,6 +342,23 @@ impl Reader<'_, '_, '_, '_, '_> {
             return None;
         }
         Some(check)
+    }
+
+    fn policy(&mut self) -> Option<PolicyCheck> {
+        let (component, blake3) = (self.text("component"), self.text("blake3"));
+        let (Some(component), Some(blake3)) = (component, blake3) else {
+            self.problem(
+                "names no pinned component",
+                "give it `component` with the file, and `blake3` with its digest",
+            );
+            return None;
+        };
+        let settings = self.fields.get("settings");
+        Some(PolicyCheck {
+            component,
+            blake3,
+            settings: settings.map_or_else(|| "{}".to_owned(), json::write),
+        })
     }
 
     fn file(&mut self) -> Option<Check> {

@@ -123,15 +123,16 @@ pub(super) fn of_check(kind: KindName) -> Vec<Field> {
         KindName::NoHighRisk => RISK_FIELDS,
         KindName::Git => GIT_CHECK_FIELDS,
         KindName::File => FILE_FIELDS,
+        KindName::Policy => POLICY_FIELDS,
     };
     let program: &[Field] = match kind {
         KindName::Command | KindName::TestsGreen | KindName::NoHighRisk => PROGRAM_FIELDS,
-        KindName::PrdAllPass | KindName::Git | KindName::File => &[],
+        KindName::PrdAllPass | KindName::Git | KindName::File | KindName::Policy => &[],
     };
     [&[KIND], program, own].concat()
 }
 
-const TESTS_FIELDS: &[Field] = &[
+pub(super) const TESTS_FIELDS: &[Field] = &[
     field(
         "format",
         Shape::Word(super::check::test_formats),
@@ -212,6 +213,24 @@ const FILE_FIELDS: &[Field] = &[
         "A JSON pointer to a value in it, such as /status/0.",
     ),
     field("equals", Shape::Any, "What that value must be."),
+];
+
+const POLICY_FIELDS: &[Field] = &[
+    field(
+        "component",
+        Shape::Text,
+        "The component that judges, relative to the workspace.",
+    ),
+    field(
+        "blake3",
+        Shape::Text,
+        "The digest that it must have, in hexadecimal.",
+    ),
+    field(
+        "settings",
+        Shape::Any,
+        "What it is told beside the evidence.",
+    ),
 ];
 
 /// The fields of `[agent]`.

@@ -22,7 +22,7 @@ use ralph_gate_component::tree::TextFormat;
 
 use crate::plain_file;
 
-pub use check::{Check, CheckProgram, FileCondition, GitCheck};
+pub use check::{Check, CheckProgram, FileCondition, GitCheck, PolicyCheck};
 pub use error::ConfigError;
 pub use request::{NamedCheck, Request, Task, Terms};
 pub use sections::{Agent, Git, Memory, Progress, Tripwires};

@@ -17,6 +17,8 @@ words! {
         Git = "git",
         /// One file.
         File = "file",
+        /// What a component makes of the evidence.
+        Policy = "policy",
     }
 }
 

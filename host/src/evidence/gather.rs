@@ -8,10 +8,11 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ralph_gate_component::Word as _;
 
+use super::policy::PolicyRunner;
 use super::program::Ours;
 use super::record::{Attempt, Evidence};
 use super::tests_green::Expectation;
-use super::{Finding, command, file, git, no_high_risk, prd_all_pass, tests_green};
+use super::{Finding, command, file, git, no_high_risk, policy, prd_all_pass, tests_green};
 use crate::config::{Check, Config, KindName, Terms};
 use crate::engine::{Outcome, Prd};
 use crate::process::Stop;
@@ -31,6 +32,8 @@ pub struct Scene<'s> {
     pub tree: Option<&'s str>,
     /// The commit that the loop began with.
     pub first_commit: Option<&'s str>,
+    /// Runs policies, if anything does.
+    pub policies: Option<&'s dyn PolicyRunner>,
     /// Ends everything.
     pub stop: &'s Stop,
 }
@@ -72,12 +75,21 @@ pub fn gather(
     watch: &(dyn Fn(CheckEvent<'_>) + Sync),
 ) -> Vec<Evidence> {
     let jobs = jobs(config, terms, wanted);
+    let (judges, jobs): (Vec<Job<'_>>, Vec<Job<'_>>) = jobs
+        .into_iter()
+        .partition(|job| matches!(job.check, Check::Policy(_)));
     let (programs, looks): (Vec<Job<'_>>, Vec<Job<'_>>) =
         jobs.into_iter().partition(|job| job.check.runs_a_program());
-    // What the programs leave is what is looked at.
-    let mut evidence = perform_all(scene, &programs, watch);
-    evidence.extend(perform_all(scene, &looks, watch));
-    evidence.sort_by_key(|(index, _)| *index);
+    // What the programs leave is what is looked at, and what was seen is what is judged.
+    let mut known = perform_all(scene, &programs, &[], watch);
+    known.extend(perform_all(scene, &looks, &[], watch));
+    let seen = in_order(known.clone());
+    known.extend(perform_all(scene, &judges, &seen, watch));
+    in_order(known)
+}
+
+fn in_order(mut evidence: Vec<(usize, Evidence)>) -> Vec<Evidence> {
+    evidence.sort_by_key(|(place, _)| *place);
     evidence.into_iter().map(|(_, evidence)| evidence).collect()
 }
 
@@ -89,6 +101,7 @@ static WORKERS: LazyLock<usize> =
 fn perform_all(
     scene: &Scene<'_>,
     jobs: &[Job<'_>],
+    known: &[Evidence],
     watch: &(dyn Fn(CheckEvent<'_>) + Sync),
 ) -> Vec<(usize, Evidence)> {
     let next = AtomicUsize::new(0);
@@ -96,7 +109,7 @@ fn perform_all(
     let work = || {
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             watch(CheckEvent::Started(job.id));
-            let evidence = perform(scene, job);
+            let evidence = perform(scene, job, known);
             watch(CheckEvent::Ended(&evidence));
             if let Ok(mut results) = results.lock() {
                 results.push((job.place, evidence));
@@ -142,6 +155,15 @@ fn jobs<'j>(config: &'j Config, terms: &'j Terms, wanted: Wanted) -> Vec<Job<'j>
     jobs
 }
 
+/// The first policy that a contract needs.
+pub(crate) fn needs_a_policy<'j>(config: &'j Config, terms: &'j Terms) -> Option<&'j str> {
+    let jobs = jobs(config, terms, Wanted::All);
+    let policy = jobs
+        .iter()
+        .find(|job| matches!(job.check, Check::Policy(_)));
+    policy.map(|job| job.id)
+}
+
 /// The checklist is judged when the others are known.
 fn is_wanted(check: &Check, wanted: Wanted) -> bool {
     match check {
@@ -152,14 +174,14 @@ fn is_wanted(check: &Check, wanted: Wanted) -> bool {
 }
 
 /// Runs one check, and again where it did not pass and may be tried again.
-fn perform(scene: &Scene<'_>, job: &Job<'_>) -> Evidence {
+fn perform(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> Evidence {
     let begun = Instant::now();
     let started_at_ms = now_ms();
     let mut attempts = Vec::new();
     let mut last = Finding::error("it was not run");
     for _ in 0..=job.retries {
         let start = Instant::now();
-        let (finding, attempt) = look(scene, job.check);
+        let (finding, attempt) = look(scene, job, known);
         let mut attempt =
             attempt.unwrap_or_else(|| Attempt::plain(Outcome::Unknown, elapsed_ms(start)));
         attempt.outcome = finding.outcome;
@@ -183,8 +205,8 @@ fn perform(scene: &Scene<'_>, job: &Job<'_>) -> Evidence {
     }
 }
 
-fn look(scene: &Scene<'_>, check: &Check) -> (Finding, Option<Attempt>) {
-    match check {
+fn look(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> (Finding, Option<Attempt>) {
+    match job.check {
         Check::Command { program } => command::look(scene, program),
         Check::TestsGreen {
             program,
@@ -208,6 +230,7 @@ fn look(scene: &Scene<'_>, check: &Check) -> (Finding, Option<Attempt>) {
         } => no_high_risk::look(scene, program.as_ref(), report.as_deref(), *severity),
         Check::Git(check) => (git::look(scene, check), None),
         Check::File { path, conditions } => (file::look(scene, path, conditions), None),
+        Check::Policy(check) => (policy::look(scene, job.id, check, known), None),
         // Judged when the others are known.
         Check::PrdAllPass { .. } => (Finding::error("it was not judged"), None),
     }

@@ -9,6 +9,7 @@ mod file;
 mod gather;
 mod git;
 mod no_high_risk;
+mod policy;
 mod prd_all_pass;
 mod program;
 mod record;
@@ -19,7 +20,9 @@ mod tests;
 mod tests_green;
 
 pub use environment::{Environment, Withheld};
+pub(crate) use gather::needs_a_policy;
 pub use gather::{CheckEvent, Scene, Wanted, gather, look_at_stories, now_ms};
+pub use policy::{PolicyAnswer, PolicyQuestion, PolicyRunner};
 pub(crate) use record::name_leftover;
 pub use record::{Attempt, Evidence, Stream};
 pub use stories::{Known, Proofs, Rules, Stories, Story, settle};

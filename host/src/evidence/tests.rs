@@ -1,5 +1,6 @@
 //! Every kind of check against real programs, files and repositories.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -15,6 +16,7 @@ struct Bench {
     folder: TempDir,
     config: Config,
     stop: Stop,
+    policies: Option<Box<dyn PolicyRunner>>,
 }
 
 impl Bench {
@@ -25,6 +27,7 @@ impl Bench {
             config: Config::read(&file, checks).unwrap(),
             folder,
             stop: Stop::new().unwrap(),
+            policies: None,
         }
     }
 
@@ -55,6 +58,7 @@ impl Bench {
             iteration: 3,
             tree: Some("tree"),
             first_commit,
+            policies: self.policies.as_deref(),
             stop: &self.stop,
         };
         gather(&scene, &self.config, &terms, Wanted::All, &|_| ())
@@ -444,5 +448,78 @@ fn a_canceled_check_says_nothing_and_is_not_tried_again() {
     assert_eq!(
         (evidence.outcome, evidence.attempts.len()),
         (Outcome::Unknown, 1)
+    );
+}
+
+/// Passes when what it is asked for is in the evidence.
+#[derive(Debug)]
+struct Looks;
+
+impl PolicyRunner for Looks {
+    fn judge(&self, question: &PolicyQuestion<'_>) -> Result<PolicyAnswer, String> {
+        let wanted: BTreeMap<String, String> =
+            serde_json::from_str(question.settings).map_err(|error| error.to_string())?;
+        let Some(check) = wanted.get("check") else {
+            return Err(format!("{}: which \u{1b}[1m check?", question.check));
+        };
+        let found = question.evidence.iter().find(|it| it.check == *check);
+        Ok(PolicyAnswer {
+            passed: found.map(|found| found.outcome == Outcome::Pass),
+            reasons: vec![
+                format!("{} bytes", question.component.len()),
+                "\u{202e}done".to_owned(),
+            ],
+        })
+    }
+}
+
+fn policy(digest: &str, settings: &str) -> Bench {
+    let mut bench = Bench::new(&format!(
+        r#"
+            [checks.a]
+            kind = "policy"
+            component = "judge.wasm"
+            blake3 = "{digest}"
+            settings = {settings}
+
+            [checks.z]
+            argv = ["true"]
+        "#
+    ));
+    bench.write("judge.wasm", "four");
+    bench.policies = Some(Box::new(Looks));
+    bench
+}
+
+#[test]
+fn a_policy_judges_what_the_other_checks_found() {
+    let digest = blake3::hash(b"four").to_hex().to_uppercase();
+    assert_eq!(
+        policy(&digest, r#"{ check = "z" }"#).only(),
+        (Outcome::Pass, "4 bytes;  done".to_owned())
+    );
+    assert_eq!(
+        policy(&digest, r#"{ check = "y" }"#).only().0,
+        Outcome::Unknown
+    );
+    assert_eq!(
+        policy(&digest, "{}").only(),
+        (Outcome::Error, "a: which  [1m check?".to_owned())
+    );
+}
+
+#[test]
+fn a_policy_that_is_not_the_pinned_one_is_not_asked() {
+    let (outcome, reason) = policy(&"0".repeat(64), r#"{ check = "z" }"#).only();
+    assert_eq!(outcome, Outcome::Error);
+    assert!(reason.starts_with("judge.wasm has the digest"), "{reason}");
+    let mut bench = policy(blake3::hash(b"four").to_hex().as_str(), "{}");
+    bench.policies = None;
+    assert_eq!(
+        bench.only(),
+        (
+            Outcome::Error,
+            "there is nothing here that runs policies".to_owned()
+        )
     );
 }

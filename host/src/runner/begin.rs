@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::agents::Client;
@@ -12,7 +13,7 @@ use super::watch::{LoopEvent, Phase, Watch};
 use super::{Agent, Control, Loop, RunError};
 use crate::config::{AdapterName, Config, Task, Terms};
 use crate::engine::GateEngine;
-use crate::evidence::{Wanted, now_ms};
+use crate::evidence::{PolicyRunner, Wanted, needs_a_policy, now_ms};
 use crate::memory::{Change, Event, FileStore, Patience, Record, SessionKey, Start, holder, list};
 use crate::process::{self, Keep, Program};
 use crate::worktree::Stamps;
@@ -29,6 +30,8 @@ pub struct Options {
     pub prompt: Option<String>,
     /// A file with the task.
     pub prompt_file: Option<PathBuf>,
+    /// Runs policies; without it, a contract that needs one is refused.
+    pub policies: Option<Arc<dyn PolicyRunner>>,
 }
 
 /// Who was told to do what, when the loop began or was resumed last.
@@ -51,6 +54,7 @@ pub(super) struct Setting<'l> {
     pub(super) control: &'l Control,
     pub(super) watch: &'l dyn Watch,
     pub(super) files: Vec<PathBuf>,
+    pub(super) policies: Option<Arc<dyn PolicyRunner>>,
 }
 
 impl<'l> Loop<'l> {
@@ -63,6 +67,8 @@ impl<'l> Loop<'l> {
         control: &'l Control,
         watch: &'l dyn Watch,
     ) -> Result<Self, RunError> {
+        let terms = task.terms()?;
+        see_that_policies_can_run(config, &terms, options)?;
         let agent = agent(config, options, None)?;
         agent.see_that_it_is_there(config)?;
         let key = task.key.clone().unwrap_or_else(new_key);
@@ -99,13 +105,13 @@ impl<'l> Loop<'l> {
             });
         }
         let session = gate.open(&contract, None)?;
-        let terms = task.terms()?;
         let setting = Setting {
             gate,
             config,
             control,
             watch,
             files: task.files.clone(),
+            policies: options.policies.clone(),
         };
         let mut begun = Self::with(
             setting,
@@ -135,6 +141,7 @@ impl<'l> Loop<'l> {
             config: setting.config,
             control: setting.control,
             watch: setting.watch,
+            policies: setting.policies,
             store,
             session,
             terms,
@@ -237,6 +244,20 @@ impl Agent {
             keep: Keep { head: 0, tail: 0 },
         })?;
         Ok(())
+    }
+}
+
+/// A loop that can't ever complete should not begin.
+pub(super) fn see_that_policies_can_run(
+    config: &Config,
+    terms: &Terms,
+    options: &Options,
+) -> Result<(), RunError> {
+    match (needs_a_policy(config, terms), &options.policies) {
+        (Some(check), None) => Err(RunError::NoPolicies {
+            check: check.to_owned(),
+        }),
+        _ => Ok(()),
     }
 }
 

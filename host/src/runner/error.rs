@@ -44,6 +44,12 @@ pub enum RunError {
     /// There is no agent.
     #[error("there is no agent to run")]
     NoAgent,
+    /// A check needs what is not there.
+    #[error("the check {check} is a policy, and there is nothing here that runs policies")]
+    NoPolicies {
+        /// The check.
+        check: String,
+    },
     /// A file that was named can't be read.
     #[error("{} can't be read: {reason}", file.display())]
     Unreadable {
@@ -127,6 +133,7 @@ impl RunError {
             Self::Guard(_) => "guard",
             Self::Worktree(_) => "worktree",
             Self::NoAgent => "no_agent",
+            Self::NoPolicies { .. } => "no_policies",
             Self::Unreadable { .. } => "unreadable_input",
             Self::Exists { .. } => "session_exists",
             Self::NothingToResume { .. } => "nothing_to_resume",
@@ -148,6 +155,9 @@ impl RunError {
             Self::Memory(error) => error.help(),
             Self::NoAgent => {
                 "name it behind `--`, for example `ralph-gate run -- claude -p`, or as `argv` in [agent]"
+            }
+            Self::NoPolicies { .. } => {
+                "take it out of `completion_checks` and of the `proofs` of stories"
             }
             Self::Unreadable { .. } => "see that it is there and can be read",
             Self::Exists { .. } => {

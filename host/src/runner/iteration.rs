@@ -159,6 +159,7 @@ impl Loop<'_> {
             iteration,
             tree,
             first_commit: self.baseline.first_commit.as_deref(),
+            policies: self.policies.as_deref(),
             stop: self.control.stop(),
         }
     }

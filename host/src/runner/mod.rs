@@ -34,9 +34,11 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::config::{Config, Terms};
 use crate::engine::{GateEngine, Session, Verdict};
+use crate::evidence::PolicyRunner;
 use crate::memory::{FileStore, SessionKey};
 use crate::worktree::{Repository, Stamps};
 use agents::Client;
@@ -48,6 +50,7 @@ pub struct Loop<'l> {
     config: &'l Config,
     control: &'l Control,
     watch: &'l dyn Watch,
+    policies: Option<Arc<dyn PolicyRunner>>,
     store: FileStore<'l>,
     session: Session,
     terms: Terms,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::begin::{Options, PATIENCE, Setting, Told, agent};
+use super::begin::{Options, PATIENCE, Setting, Told, agent, see_that_policies_can_run};
 use super::events::{Baseline, LoopRecord, ResumeRecord, names};
 use super::tripwire::{changed_files, digest_gate_files};
 use super::watch::{LoopEvent, Phase, Watch};
@@ -46,6 +46,8 @@ impl<'l> Loop<'l> {
         if past.rules_digest.as_ref() != Some(&rules) && !resumption.accept_contract {
             return Err(RunError::RulesChanged);
         }
+        let terms = task.terms()?;
+        see_that_policies_can_run(config, &terms, options)?;
         let agent = agent(config, options, past.told.as_ref())?;
         agent.see_that_it_is_there(config)?;
         let snapshot = reopen(gate, &store.state(), &contract, resumption)?;
@@ -70,13 +72,13 @@ impl<'l> Loop<'l> {
             ..Change::default()
         })?;
         let session = gate.open(&contract, snapshot.as_deref())?;
-        let terms = task.terms()?;
         let setting = Setting {
             gate,
             config,
             control,
             watch,
             files: task.files.clone(),
+            policies: options.policies.clone(),
         };
         let baseline = past.baseline.clone().unwrap_or_default();
         let mut resumed = Self::with(setting, store, session, terms, key, agent, baseline);

@@ -69,6 +69,7 @@ impl RunArgs {
             argv: self.agent.clone(),
             prompt: self.prompt.clone(),
             prompt_file: self.prompt_file.clone(),
+            policies: None,
         }
     }
 
