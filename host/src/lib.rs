@@ -18,7 +18,11 @@ pub mod engine;
 #[cfg(unix)]
 pub mod evidence;
 #[cfg(unix)]
+pub mod harness;
+#[cfg(unix)]
 pub mod memory;
+#[cfg(unix)]
+mod moment;
 #[cfg(unix)]
 mod plain_file;
 #[cfg(unix)]

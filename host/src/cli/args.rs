@@ -6,6 +6,10 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
+#[cfg(unix)]
+use ralph_gate::config::Promises;
+#[cfg(unix)]
+use ralph_gate::harness::Harness;
 
 use super::Exit;
 use super::error::CliError;
@@ -47,6 +51,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     #[cfg(unix)]
     Init(InitArgs),
+    #[cfg(unix)]
+    Hook(HookArgs),
     #[cfg(unix)]
     Status(StatusArgs),
     #[cfg(unix)]
@@ -187,6 +193,55 @@ pub(crate) enum AgentName {
     Codex,
     Gemini,
     Other,
+}
+
+/// Answer an agent client that asks whether its agent may stop
+///
+/// Reads the client's event from standard input and prints what that client understands: nothing where the agent may
+/// stop, or one JSON object. `ralph-gate init <client>` puts it into the client's settings. It always answers before the
+/// deadline and always exits with 0: clients take anything else for leave to stop.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate hook claude-code < event.json
+  ralph-gate hook codex --deadline 50")]
+pub(crate) struct HookArgs {
+    /// The client; recognised by its event when absent
+    #[arg(value_parser = harness_parser(), value_name = "CLIENT")]
+    pub(crate) harness: Option<Harness>,
+    /// Answer after so many seconds, whatever is known then; less than the client's own timeout
+    #[arg(long, value_name = "SECONDS", default_value_t = 570)]
+    pub(crate) deadline: u32,
+    /// Count promises as the official Ralph plugin does: anywhere, and without tags if nothing else was said
+    #[arg(long)]
+    pub(crate) compat: bool,
+    /// Run the checks and answer whoever asks next
+    #[arg(long, hide = true)]
+    pub(crate) attend: bool,
+}
+
+#[cfg(unix)]
+impl HookArgs {
+    /// Which promises count.
+    pub(crate) fn promises(&self) -> Promises {
+        if self.compat {
+            Promises::Official
+        } else {
+            Promises::Contract
+        }
+    }
+}
+
+/// The clients, by their names.
+#[cfg(unix)]
+fn harness_parser() -> impl clap::builder::TypedValueParser<Value = Harness> {
+    use clap::builder::TypedValueParser as _;
+    use ralph_gate_component::Word as _;
+    let names = Harness::ALL.iter().map(|harness| harness.as_str());
+    PossibleValuesParser::new(names).try_map(|name| {
+        let found = Harness::ALL.iter().find(|it| it.as_str() == name).copied();
+        found.ok_or("no such client")
+    })
 }
 
 /// Which loop is meant.

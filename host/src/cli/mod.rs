@@ -8,6 +8,8 @@ mod error;
 mod evaluate;
 mod fingerprint;
 #[cfg(unix)]
+mod hook;
+#[cfg(unix)]
 mod init;
 mod input;
 #[cfg(unix)]
@@ -95,6 +97,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Run(args) => run::run(&args, terminal),
         #[cfg(unix)]
         Command::Init(args) => init::run(&args, terminal),
+        #[cfg(unix)]
+        Command::Hook(args) => hook::run(&args),
         #[cfg(unix)]
         Command::Status(args) => loops::status(&args.place, terminal),
         #[cfg(unix)]

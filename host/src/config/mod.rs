@@ -24,7 +24,7 @@ use crate::plain_file;
 
 pub use check::{Check, CheckProgram, FileCondition, GitCheck, PolicyCheck};
 pub use error::ConfigError;
-pub use request::{NamedCheck, Request, Task, Terms};
+pub use request::{NamedCheck, Promises, Request, Task, Terms};
 pub use sections::{Agent, Git, Memory, Progress, Tripwires};
 pub use survey::survey;
 pub use words::{AdapterName, KindName, Leftovers, PromptTo};
@@ -105,6 +105,11 @@ impl Config {
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
         let text = read_text(file)?;
         Self::read(file, &text)
+    }
+
+    /// The text that it was read from.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Reads a text as if it were in that file.

@@ -4,13 +4,24 @@ use std::path::{Path, PathBuf};
 
 use ralph_gate_component::tree::{At, Entry, Node, Source, TextFormat, Value};
 use serde::Deserialize;
+use serde_json::json;
 
 use super::check::Check;
 use super::error::ConfigError;
 use super::place::End;
-use super::{Config, format_of, json, place, read_text};
-use crate::engine::{CallError, GateEngine, GateError, Mode, Problem, Routing};
+use super::{Config, format_of, json as texts, place, read_text};
+use crate::engine::{CallError, GateEngine, GateError, LoopFile, Mode, Problem, Routing};
 use crate::memory::SessionKey;
+
+/// Which promises count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Promises {
+    /// As the contract says.
+    #[default]
+    Contract,
+    /// As the official Ralph plugin has it: the first tag anywhere, and an answer that is nothing but the promised text.
+    Official,
+}
 
 /// Who asks for a loop, and what for: a file with the fields of a contract and a few more.
 #[derive(Debug, Clone)]
@@ -21,6 +32,47 @@ pub struct Request {
 }
 
 impl Request {
+    /// A request that no person wrote, as JSON. Problems are reported as if it were in that file.
+    pub fn from_json(file: &Path, text: &str) -> Self {
+        Self {
+            file: file.to_owned(),
+            text: text.to_owned(),
+            format: TextFormat::Json,
+        }
+    }
+
+    /// What a loop file asks for. Its 0 means without end, which the gate does not know: there the profile's limit holds.
+    ///
+    /// A file without a promise asks for that many iterations; where there is no configuration either, the contract still
+    /// needs something to be proven, even if nobody will claim it.
+    pub fn of_loop_file(
+        file: &Path,
+        asked: &LoopFile,
+        promises: Promises,
+        has_config: bool,
+    ) -> Self {
+        let token = match &asked.completion_promise {
+            None if !has_config => Some("COMPLETE"),
+            promise => promise.as_deref(),
+        };
+        let most = Some(asked.max_iterations).filter(|most| *most > 0);
+        let lenient = (promises == Promises::Official).then_some("lenient");
+        let fields = [
+            ("mode", Some(json!("ralph"))),
+            ("completion_token", token.map(|token| json!(token))),
+            ("loop_max_iters", most.map(|most| json!(most))),
+            ("promise_rules", lenient.map(|lenient| json!(lenient))),
+        ];
+        let fields = fields.into_iter();
+        let said = fields.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        Self::from_json(file, &serde_json::Value::Object(said.collect()).to_string())
+    }
+
+    /// What it says.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Reads a file.
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
         let text = read_text(file)?;
@@ -265,7 +317,7 @@ impl<'t> Tree<'t> {
             .iter()
             .find(|entry| entry.key == "profiles");
         let fields = self.section("routing").iter().chain(profiles);
-        json::object(fields.map(|entry| (entry.key.as_ref(), json::write(&entry.node))))
+        texts::object(fields.map(|entry| (entry.key.as_ref(), texts::write(&entry.node))))
     }
 }
 
@@ -287,22 +339,22 @@ impl Places<'_, '_> {
     fn request_json(&self) -> String {
         let contract = self.config.section("contract");
         let Some(request) = self.request else {
-            return json::object(
+            return texts::object(
                 contract
                     .iter()
-                    .map(|entry| (entry.key.as_ref(), json::write(&entry.node))),
+                    .map(|entry| (entry.key.as_ref(), texts::write(&entry.node))),
             );
         };
         // What is not an object is the gate's to refuse.
         if !matches!(request.root.value, Value::Map(_)) {
-            return json::write(&request.root);
+            return texts::write(&request.root);
         }
         let own = entries(&request.root);
         let others = contract
             .iter()
             .filter(|entry| entry.key != "mode" && !own.iter().any(|own| own.key == entry.key));
         let fields = own.iter().chain(others);
-        json::object(fields.map(|entry| (entry.key.as_ref(), json::write(&entry.node))))
+        texts::object(fields.map(|entry| (entry.key.as_ref(), texts::write(&entry.node))))
     }
 
     /// A text of the request, or else of the contract.

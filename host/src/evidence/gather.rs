@@ -155,6 +155,12 @@ fn jobs<'j>(config: &'j Config, terms: &'j Terms, wanted: Wanted) -> Vec<Job<'j>
     jobs
 }
 
+/// Whether a contract needs programs to be run.
+pub(crate) fn runs_programs(config: &Config, terms: &Terms) -> bool {
+    let jobs = jobs(config, terms, Wanted::All);
+    jobs.iter().any(|job| job.check.runs_a_program())
+}
+
 /// The first policy that a contract needs.
 pub(crate) fn needs_a_policy<'j>(config: &'j Config, terms: &'j Terms) -> Option<&'j str> {
     let jobs = jobs(config, terms, Wanted::All);

@@ -20,8 +20,8 @@ mod tests;
 mod tests_green;
 
 pub use environment::{Environment, Withheld};
-pub(crate) use gather::needs_a_policy;
 pub use gather::{CheckEvent, Scene, Wanted, gather, look_at_stories, now_ms};
+pub(crate) use gather::{needs_a_policy, runs_programs};
 pub use policy::{PolicyAnswer, PolicyQuestion, PolicyRunner};
 pub(crate) use record::name_leftover;
 pub use record::{Attempt, Evidence, Stream};

@@ -23,6 +23,7 @@ mod error;
 mod events;
 mod file;
 mod finding;
+pub(crate) mod foreign;
 mod key;
 mod lock;
 mod look;

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::agents::Client;
-use super::events::{Baseline, LoopRecord, names};
+use super::events::{AttendedRecord, Baseline, LoopRecord, names};
 use super::watch::{LoopEvent, Phase, Watch};
 use super::{Agent, Control, Loop, RunError};
 use crate::config::{AdapterName, Config, Task, Terms};
 use crate::engine::GateEngine;
 use crate::evidence::{PolicyRunner, Wanted, needs_a_policy, now_ms};
 use crate::memory::{Change, Event, FileStore, Patience, Record, SessionKey, Start, holder, list};
+use crate::moment;
 use crate::process::{self, Keep, Program};
 use crate::worktree::Stamps;
 
@@ -71,7 +72,31 @@ impl<'l> Loop<'l> {
         see_that_policies_can_run(config, &terms, options)?;
         let agent = agent(config, options, None)?;
         agent.see_that_it_is_there(config)?;
+        let setting = Setting {
+            gate,
+            config,
+            control,
+            watch,
+            files: task.files.clone(),
+            policies: options.policies.clone(),
+        };
         let key = task.key.clone().unwrap_or_else(new_key);
+        let mut begun = Self::create(setting, task, terms, key, agent, None)?;
+        begun.announce();
+        begun.look_around()?;
+        Ok(begun)
+    }
+
+    /// Makes a new session for a loop that was routed to the gate.
+    pub(super) fn create(
+        setting: Setting<'l>,
+        task: &Task,
+        terms: Terms,
+        key: SessionKey,
+        agent: Agent,
+        attended: Option<AttendedRecord>,
+    ) -> Result<Self, RunError> {
+        let (gate, config) = (setting.gate, setting.config);
         let root = config.workspace.join(&config.memory.root);
         let contract = task.routing.contract.clone().unwrap_or_default();
         let record = LoopRecord {
@@ -85,6 +110,7 @@ impl<'l> Loop<'l> {
             rules_digest: config.rules_digest(),
             argv: agent.argv.clone(),
             prompt: agent.prompt.clone(),
+            attended,
         };
         let start = Start {
             contract: contract.clone(),
@@ -105,26 +131,10 @@ impl<'l> Loop<'l> {
             });
         }
         let session = gate.open(&contract, None)?;
-        let setting = Setting {
-            gate,
-            config,
-            control,
-            watch,
-            files: task.files.clone(),
-            policies: options.policies.clone(),
-        };
-        let mut begun = Self::with(
-            setting,
-            store,
-            session,
-            terms,
-            key,
-            agent,
-            Baseline::default(),
-        );
-        begun.announce();
-        begun.look_around()?;
-        Ok(begun)
+        let baseline = Baseline::default();
+        Ok(Self::with(
+            setting, store, session, terms, key, agent, baseline,
+        ))
     }
 
     pub(super) fn with(
@@ -329,50 +339,5 @@ fn first_prd(config: &Config) -> Result<Option<String>, RunError> {
 /// A key that no other loop has: when it began, and by which process.
 fn new_key() -> SessionKey {
     let seconds = now_ms() / 1000;
-    SessionKey::Session(format!("{}-{}", timestamp(seconds), std::process::id()))
-}
-
-/// `2026-11-16-150405`, in UTC.
-fn timestamp(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = civil(days);
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02}-{hour:02}{minute:02}{second:02}")
-}
-
-/// Year, month and day of a day since 1970, in the Gregorian calendar.
-fn civil(days: u64) -> (u64, u64, u64) {
-    // Years are counted from March, so that a leap day is a year's last day.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    (year, month, day)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_day_is_written_as_the_calendar_has_it() {
-        for (seconds, text) in [
-            (0, "1970-01-01-000000"),
-            (951_782_399, "2000-02-28-235959"),
-            (951_782_400, "2000-02-29-000000"),
-            (1_709_251_199, "2024-02-29-235959"),
-            (4_102_444_800, "2100-01-01-000000"),
-        ] {
-            assert_eq!(timestamp(seconds), text);
-        }
-    }
+    SessionKey::Session(format!("{}-{}", moment::name(seconds), std::process::id()))
 }

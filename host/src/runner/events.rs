@@ -1,10 +1,11 @@
 //! What a loop writes into `events.jsonl`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Enforcement, Iteration, Mode, Verdict};
+use crate::engine::{Enforcement, Iteration, LoopFile, Mode, Verdict};
 use crate::evidence::{Known, Stream};
 use crate::worktree::Baseline as ProtectedBaseline;
 
@@ -14,6 +15,8 @@ pub(super) mod names {
     pub(in crate::runner) const BASELINE: &str = "baseline";
     pub(in crate::runner) const RESUMED: &str = "loop_resumed";
     pub(in crate::runner) const AGENT: &str = "agent_ended";
+    pub(in crate::runner) const CLIENT_STOPPED: &str = "client_stopped";
+    pub(in crate::runner) const CLIENT_ENDED: &str = "client_ended";
     pub(in crate::runner) const EVIDENCE: &str = "evidence";
     pub(in crate::runner) const TRIPWIRE: &str = "tripwire";
     pub(in crate::runner) const VERDICT: &str = "verdict";
@@ -42,6 +45,84 @@ pub struct LoopRecord {
     pub argv: Vec<String>,
     /// The task.
     pub prompt: String,
+    /// Of a loop whose agent's client asks by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attended: Option<AttendedRecord>,
+}
+
+/// Whose client asks, and the configuration that the loop began with: the files may change meanwhile.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AttendedRecord {
+    /// The client.
+    pub harness: String,
+    /// The session, as the client names it.
+    pub session: String,
+    /// The configuration.
+    pub config_file: PathBuf,
+    /// What was in it.
+    pub config: String,
+    /// What was asked for beside it, as JSON.
+    pub request: Option<String>,
+    /// The loop file that it began with.
+    pub loop_file: Option<LoopFileRecord>,
+}
+
+/// A loop file, as it was when the loop began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopFileRecord {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What was in it.
+    pub file: LoopFile,
+}
+
+/// `client_stopped`: the agent of a client wanted to stop.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientRecord {
+    /// The iteration that it ended.
+    pub iteration: u32,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// How often in a row the client was told to go on, up to this time.
+    pub blocks: u32,
+    /// How much of an answer was judged that the client gives again and again.
+    pub heard: Option<Heard>,
+}
+
+/// The beginning of an answer that was judged before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heard {
+    /// Its length.
+    pub bytes: usize,
+    /// The BLAKE3 digest of it.
+    pub digest: String,
+}
+
+impl Heard {
+    /// All of an answer.
+    pub fn of(text: &str) -> Self {
+        Self {
+            bytes: text.len(),
+            digest: blake3::hash(text.as_bytes()).to_hex().to_string(),
+        }
+    }
+
+    /// What an answer adds to it. None if it begins otherwise.
+    pub fn rest_of<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let (begin, rest) = text.split_at_checked(self.bytes)?;
+        (Self::of(begin) == *self).then_some(rest)
+    }
+}
+
+/// `client_ended`: the client let its agent stop although it was told to go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientEndedRecord {
+    /// The last iteration.
+    pub iteration: u32,
+    /// How often in a row it was told to go on.
+    pub blocks: u32,
+    /// How often the client takes that, if it is known.
+    pub cap: Option<u32>,
 }
 
 /// `loop_resumed`
@@ -160,7 +241,7 @@ pub struct VerdictRecord<'v> {
 }
 
 /// A word of the specification as it is written in JSON.
-pub(super) fn word(value: &impl Serialize) -> String {
+pub(crate) fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         _ => String::new(),

@@ -1,11 +1,11 @@
 //! One iteration: the agent's turn, the evidence, the verdict, and all of it remembered.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::events::{Tripped, VerdictRecord, names, word};
 use super::prompt::{self, Material};
 use super::tripwire::Seen;
-use super::turn::Taken;
+use super::turn::Said;
 use super::watch::{LoopEvent, Phase};
 use super::work::Work;
 use super::{Ended, Loop, RunError, handoff};
@@ -83,9 +83,14 @@ impl Loop<'_> {
             .map_or_else(Vec::new, |taken| taken.record.leftovers.clone());
         leftovers.extend(strays.iter().map(crate::evidence::name_leftover));
         let gathered = self.gather(index, &leftovers)?;
-        let input = self.input(index, begun, taken.as_ref(), &gathered);
+        let elapsed = begun.elapsed();
+        let input = match &taken {
+            Some(taken) => self.input(index, elapsed, Some(&taken.said), &gathered),
+            None => self.input(index, elapsed, None, &gathered),
+        };
         let verdict = self.session.evaluate_final(&input)?;
-        self.remember(&input, &verdict, taken.as_ref(), gathered)?;
+        let record = taken.and_then(|taken| Event::new(names::AGENT, &taken.record).ok());
+        self.remember(&input, &verdict, record, gathered)?;
         self.watch.see(&LoopEvent::Decided {
             iteration: index,
             verdict: &verdict,
@@ -214,8 +219,8 @@ impl Loop<'_> {
     pub(super) fn input(
         &self,
         index: u32,
-        begun: Instant,
-        taken: Option<&Taken>,
+        elapsed: Duration,
+        said: Option<&Said>,
         gathered: &Gathered,
     ) -> Iteration {
         let order = self.control.order();
@@ -231,16 +236,16 @@ impl Loop<'_> {
             .filter(|evidence| named(&evidence.check));
         Iteration {
             index,
-            action: taken.map_or(Action::Continue, |taken| taken.action),
+            action: said.map_or(Action::Continue, |said| said.action),
             canceled: order.canceled,
-            output: taken.map_or_else(String::new, |taken| taken.output.clone()),
+            output: said.map_or_else(String::new, |said| said.output.clone()),
             checks: evidence.map(Evidence::result).collect(),
             artifacts: gathered.work.artifacts.clone(),
             tool_outputs: Vec::new(),
             tampered: gathered.tripped.iter().map(tampering).collect(),
             usage: Usage {
-                elapsed_ms: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX),
-                ..taken.map_or_else(Usage::default, |taken| taken.usage.clone())
+                elapsed_ms: u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX),
+                ..said.map_or_else(Usage::default, |said| said.usage.clone())
             },
             r#override: order.note,
         }
@@ -262,7 +267,7 @@ impl Loop<'_> {
         &mut self,
         input: &Iteration,
         verdict: &Verdict,
-        taken: Option<&Taken>,
+        turn: Option<Event>,
         gathered: Gathered,
     ) -> Result<(), RunError> {
         // What the host itself wrote always has a JSON form.
@@ -270,9 +275,7 @@ impl Loop<'_> {
         if self.learn(&gathered) {
             events.extend(Event::new(names::BASELINE, &self.baseline));
         }
-        if let Some(taken) = taken {
-            events.extend(Event::new(names::AGENT, &taken.record));
-        }
+        events.extend(turn);
         let evidence = gathered.evidence.iter();
         events.extend(evidence.flat_map(|evidence| Event::new(names::EVIDENCE, evidence)));
         let tripped = gathered.tripped.iter();

@@ -5,6 +5,7 @@
 //! task, what is remembered, and what the gate said about the last one.
 
 pub mod agents;
+mod attended;
 mod begin;
 mod commit;
 mod control;
@@ -21,11 +22,16 @@ mod turn;
 mod watch;
 mod work;
 
+pub use attended::{Beginning, ClientSession, Evidenced, Standing, StandingPhase, Stopping};
 pub use begin::Options;
 pub use control::{Ask, Control, Live, Refusal, Reply, ask, running};
 pub use error::RunError;
-pub use events::{AgentRecord, LoopRecord, ResumeRecord, VerdictRecord};
-pub use operator::{is_inside_a_loop, override_stopped};
+pub(crate) use events::word;
+pub use events::{
+    AgentRecord, AttendedRecord, ClientEndedRecord, ClientRecord, Heard, LoopFileRecord,
+    LoopRecord, ResumeRecord, VerdictRecord,
+};
+pub use operator::{cancel_stopped, is_inside_a_loop, override_stopped};
 pub use resume::{Resumed, newest};
 pub use standard::{Once, become_agent, run_once};
 pub use watch::{LoopEvent, Phase, Watch};

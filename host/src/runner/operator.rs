@@ -1,10 +1,10 @@
-//! An operator completes a loop by hand that is not running.
+//! An operator completes or ends a loop that is not running.
 
 use std::path::Path;
 
 use super::begin::PATIENCE;
 use super::events::{VerdictRecord, names};
-use super::{RunError, resume};
+use super::{RunError, handoff, resume};
 use crate::engine::{
     Action, GateEngine, Iteration, OperatorNote, ProgressEntry, Resumption, StopReason, Verdict,
 };
@@ -26,9 +26,8 @@ pub fn override_stopped(
         accept_contract: false,
     };
     let snapshot = resume::reopen(gate, &state, &state.contract, &resumption)?;
-    let index = state.iteration + 1;
     let input = Iteration {
-        index,
+        index: state.iteration + 1,
         action: Action::Continue,
         r#override: Some(note.clone()),
         ..Iteration::default()
@@ -37,26 +36,67 @@ pub fn override_stopped(
     if verdict.stop_reason != Some(StopReason::Completed) {
         return Err(RunError::NoOverride);
     }
+    let title = "completed by an operator";
+    let body = format!("{}: {}", note.operator, note.reason);
+    save(&mut store, &input, &verdict, title, body, Handoff::Withdraw)?;
+    Ok((input.index, verdict))
+}
+
+/// Ends a loop that waits for its client to ask again. Gives how many iterations it had; none if it had stopped.
+pub fn cancel_stopped(
+    gate: &GateEngine,
+    root: &Path,
+    key: &SessionKey,
+) -> Result<Option<u32>, RunError> {
+    let mut store = FileStore::open(gate, root, key, PATIENCE)?;
+    let state = store.state();
+    let snapshot = state.snapshot.as_deref();
+    if let Some(snapshot) = snapshot
+        && gate.read_snapshot(snapshot)?.stopped.is_some()
+    {
+        return Ok(None);
+    }
+    let input = Iteration {
+        index: state.iteration + 1,
+        action: Action::Continue,
+        canceled: true,
+        ..Iteration::default()
+    };
+    let verdict = gate.evaluate_final(&state.contract, snapshot, &input)?;
+    let handoff = Handoff::Write(handoff::write(key, input.index, &verdict, &[]));
+    let body = format!("after {} iterations", state.iteration);
+    save(&mut store, &input, &verdict, "canceled", body, handoff)?;
+    Ok(Some(state.iteration))
+}
+
+fn save(
+    store: &mut FileStore<'_>,
+    input: &Iteration,
+    verdict: &Verdict,
+    title: &str,
+    body: String,
+    handoff: Handoff,
+) -> Result<(), RunError> {
     let record = VerdictRecord {
         at_ms: now_ms(),
-        iteration: &input,
-        verdict: &verdict,
+        iteration: input,
+        verdict,
     };
     store.save(&Change {
         snapshot: verdict.snapshot.clone().map(|text| Snapshot {
-            iteration: index,
+            iteration: input.index,
             text,
         }),
         progress: Some(ProgressEntry {
-            iteration: index,
-            title: "completed by an operator".to_owned(),
-            body: format!("{}: {}", note.operator, note.reason),
+            iteration: input.index,
+            title: title.to_owned(),
+            body,
         }),
         events: Event::new(names::VERDICT, &record).into_iter().collect(),
-        handoff: Handoff::Withdraw,
+        handoff,
         ..Change::default()
     })?;
-    Ok((index, verdict))
+    Ok(())
 }
 
 /// Whether this process was started by a loop, directly or not: then it is no operator.

@@ -118,7 +118,7 @@ impl<'l> Loop<'l> {
             phase: Phase::Probe,
         });
         let gathered = self.gather(index, &[])?;
-        let mut input = self.input(index, begun, None, &gathered);
+        let mut input = self.input(index, begun.elapsed(), None, &gathered);
         input.action = Action::Final;
         let (contract, snapshot) = (self.store.state().contract, self.session.snapshot()?);
         let verdict = self

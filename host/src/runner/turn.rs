@@ -21,11 +21,17 @@ const COST_PLACES: u32 = 12;
 /// What stands for the prompt in an agent's arguments.
 const PLACEHOLDER: &str = "{prompt}";
 
-/// What an agent did.
-pub(super) struct Taken {
+/// How a turn ended, for the gate.
+#[derive(Debug)]
+pub(super) struct Said {
     pub(super) action: Action,
     pub(super) output: String,
     pub(super) usage: Usage,
+}
+
+/// What an agent did.
+pub(super) struct Taken {
+    pub(super) said: Said,
     pub(super) record: AgentRecord,
 }
 
@@ -89,7 +95,7 @@ impl Loop<'_> {
         };
         let record = record(index, started_at_ms, prepared.argv, ended.as_ref(), &turn);
         self.watch.see(&LoopEvent::AgentEnded(&record));
-        Taken {
+        let said = Said {
             action,
             usage: Usage {
                 elapsed_ms: 0,
@@ -98,8 +104,8 @@ impl Loop<'_> {
                 tokens: turn.tokens,
             },
             output: end_of(turn.output, JUDGED),
-            record,
-        }
+        };
+        Taken { said, record }
     }
 
     /// Whether processes that the agent left behind count against it.

@@ -13,7 +13,7 @@ const FILES: usize = 2_000;
 const NAME: usize = 500;
 
 /// The work, as the gate gets to see it.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Work {
     /// Digests of what the gate made of each file: small, whatever the work.
     pub(super) artifacts: Vec<Artifact>,

@@ -46,6 +46,16 @@ const MAY_WRITE: &[Exception] = &[
         call: "File::options",
         reason: "opens files for reading, and pipes without waiting",
     },
+    Exception {
+        path: "host/src/harness/install/file.rs",
+        call: "File::options",
+        reason: "opens settings for reading, and pipes without waiting",
+    },
+    Exception {
+        path: "host/src/harness/transcript/open.rs",
+        call: "File::options",
+        reason: "opens transcripts for reading, and pipes without waiting",
+    },
 ];
 
 /// Functions of `std::fs` and `rustix::fs` that change files.

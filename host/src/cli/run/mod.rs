@@ -171,7 +171,7 @@ fn go(
 }
 
 /// The first interrupt ends the loop so that it can be resumed; the second one ends everything.
-fn listen(signals: Signals, control: Control) {
+pub(super) fn listen(signals: Signals, control: Control) {
     let wait = move || {
         let mut interrupts = 0;
         for signal in signals {

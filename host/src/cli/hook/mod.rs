@@ -1,0 +1,238 @@
+//! `ralph-gate hook`: answers a client that asks whether its agent may stop.
+//!
+//! A client takes a hook that crashes, hangs or prints anything but an answer for one that has nothing against stopping.
+//! So this always answers, in time, and says nothing else on standard output.
+
+mod attend;
+
+use std::io::{self, Read as _, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ralph_gate::config::Promises;
+use ralph_gate::evidence::now_ms;
+use ralph_gate::harness::log::{self, Entry};
+use ralph_gate::harness::{self, Answer, Event, Harness, Hook, Moment, Patient, Reply};
+use ralph_gate::runner::{Control, LoopEvent, Watch, is_inside_a_loop};
+use ralph_gate_component::Word as _;
+
+use super::args::HookArgs;
+use super::error::CliError;
+use super::{Exit, gate};
+
+/// The most that is read of an event, and one byte to see that there is more.
+const MOST: u64 = (16 << 20) + 1;
+
+/// What is known of a question.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    harness: Option<Harness>,
+    event: Option<Event>,
+}
+
+/// How a question was answered.
+#[derive(Debug)]
+struct Judged {
+    reply: Reply,
+    /// For the log.
+    answer: &'static str,
+    note: Option<String>,
+}
+
+/// What the working thread tells.
+enum Told {
+    /// The question.
+    Question(Known),
+    /// The answer.
+    Judged(Judged),
+}
+
+pub(crate) fn run(args: &HookArgs) -> Result<Exit, CliError> {
+    if args.attend {
+        return attend::run(args);
+    }
+    let begun = Instant::now();
+    let limit = Duration::from_secs(args.deadline.into());
+    let deadline = begun + limit;
+    // A panic is told by whoever waits for the thread.
+    std::panic::set_hook(Box::new(|_| ()));
+    let (sender, receiver) = channel();
+    let (harness, promises, told) = (args.harness, args.promises(), sender.clone());
+    // The thread has an answer before this one gives up.
+    let patience = begun + limit.mul_f32(0.9);
+    let spawned = thread::Builder::new().name("hook".into()).spawn(move || {
+        let judged = catch_unwind(AssertUnwindSafe(|| {
+            judge(harness, promises, patience, &told)
+        }));
+        let judged = judged.unwrap_or_else(|panic| {
+            let reason = panic.downcast_ref::<&str>().copied();
+            let reason = reason.map(str::to_owned);
+            let reason = reason.or_else(|| panic.downcast_ref::<String>().cloned());
+            failed(harness, &defect(reason.as_deref()))
+        });
+        let _ = sender.send(Told::Judged(judged));
+    });
+    let mut known = Known {
+        harness,
+        event: None,
+    };
+    let judged = match spawned {
+        Ok(_) => wait(&receiver, deadline, &mut known),
+        Err(error) => failed(harness, &format!("no thread can be started: {error}")),
+    };
+    write_log(&known, &judged, begun);
+    say(&judged.reply);
+    Ok(Exit::Success)
+}
+
+fn defect(reason: Option<&str>) -> String {
+    let reason = reason.unwrap_or("no message");
+    format!("ralph-gate has a defect: {reason}; please report it")
+}
+
+/// Waits for the answer, but not longer than the client does.
+fn wait(receiver: &Receiver<Told>, deadline: Instant, known: &mut Known) -> Judged {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match receiver.recv_timeout(left) {
+            Ok(Told::Question(question)) => *known = question,
+            Ok(Told::Judged(judged)) => return judged,
+            Err(RecvTimeoutError::Timeout) => {
+                return failed(known.harness, "it took too long to look at the work");
+            }
+            Err(RecvTimeoutError::Disconnected) => return failed(known.harness, &defect(None)),
+        }
+    }
+}
+
+/// Reads the question and answers it.
+fn judge(
+    harness: Option<Harness>,
+    promises: Promises,
+    deadline: Instant,
+    told: &std::sync::mpsc::Sender<Told>,
+) -> Judged {
+    let mut text = Vec::new();
+    if let Err(error) = io::stdin().lock().take(MOST).read_to_end(&mut text) {
+        return failed(harness, &format!("the event can't be read: {error}"));
+    }
+    let event = match Event::read(&text, harness) {
+        Ok(event) => event,
+        Err(error) => return failed(harness, &error.to_string()),
+    };
+    let _ = told.send(Told::Question(Known {
+        harness: Some(event.harness),
+        event: Some(event.clone()),
+    }));
+    // Whoever runs the loop decides.
+    if is_inside_a_loop() {
+        return judged(event.harness, &Answer::SILENT);
+    }
+    let answer =
+        gate().map_err(|error| error.to_string()).and_then(|gate| {
+            match harness::takes_time(gate, &event) {
+                Ok(Some(address)) => attend::ask(&address, &event, &text, promises, deadline),
+                Ok(None) => here(&event, promises).map(|answer| judged(event.harness, &answer)),
+                Err(error) => Err(error.to_string()),
+            }
+        });
+    answer.unwrap_or_else(|reason| failed(Some(event.harness), &reason))
+}
+
+/// Answers in this very process.
+fn here(event: &Event, promises: Promises) -> Result<Answer, String> {
+    let control = Control::new().map_err(|error| error.to_string())?;
+    let hook = Hook {
+        gate: gate().map_err(|error| error.to_string())?,
+        control: &control,
+        watch: &Nobody,
+        environment: &variable,
+        promises,
+        asker: &Patient(event),
+    };
+    let answer = harness::answer(&hook, event).map_err(|error| error.to_string())?;
+    Ok(answer.unwrap_or(Answer::SILENT))
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Nobody watches a hook.
+struct Nobody;
+
+impl Watch for Nobody {
+    fn see(&self, _: &LoopEvent<'_>) {}
+}
+
+fn judged(harness: Harness, answer: &Answer) -> Judged {
+    Judged {
+        reply: answer.reply(harness),
+        answer: match answer {
+            Answer::Allow { .. } => "allow",
+            Answer::Block { .. } => "block",
+            Answer::Remind { .. } => "remind",
+        },
+        note: answer.note().map(str::to_owned),
+    }
+}
+
+/// The loop stops, and the person is told why. Nothing is deleted.
+fn failed(harness: Option<Harness>, reason: &str) -> Judged {
+    let note = format!(
+        "ralph-gate: error: {reason}. The agent was let go without a verdict; nothing of the loop was lost."
+    );
+    let answer = Answer::Allow {
+        note: Some(note.clone()),
+    };
+    Judged {
+        reply: match harness {
+            Some(harness) => answer.reply(harness),
+            None => Reply {
+                stderr: format!("{note}\n"),
+                ..Reply::default()
+            },
+        },
+        answer: "error",
+        note: Some(note),
+    }
+}
+
+fn write_log(known: &Known, judged: &Judged, begun: Instant) {
+    let Some(path) = log::path(variable) else {
+        return;
+    };
+    let event = known.event.as_ref();
+    let entry = Entry {
+        at_ms: now_ms(),
+        duration_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+        harness: known.harness.map(Harness::as_str),
+        session: event.map(|event| event.session.as_str()),
+        moment: event.map(|event| moment(&event.moment)),
+        answer: judged.answer,
+        note: judged.note.as_deref(),
+    };
+    // What can't be logged must not keep the answer from the client.
+    let _ = log::add(&path, &entry);
+}
+
+fn moment(moment: &Moment) -> String {
+    match moment {
+        Moment::Stop => "stop".to_owned(),
+        Moment::Aborted => "aborted".to_owned(),
+        Moment::SubagentStop => "subagent_stop".to_owned(),
+        Moment::SessionStart(_) => "session_start".to_owned(),
+        Moment::PreCompact => "pre_compact".to_owned(),
+        Moment::Other(name) => name.clone(),
+    }
+}
+
+/// A client that went away is answered by nobody.
+fn say(reply: &Reply) {
+    let _ = io::stderr().write_all(reply.stderr.as_bytes());
+    let mut stdout = io::stdout();
+    let _ = stdout.write_all(reply.stdout.as_bytes());
+    let _ = stdout.flush();
+}

@@ -1,0 +1,189 @@
+//! The loop file of the official Ralph plugin, `.claude/ralph-loop.local.md`, as either side left it.
+//!
+//! What is in it is read and changed by the gate; here it is found, read, written and put aside. A lock on its folder
+//! keeps a hook and whoever cancels apart.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::error::HarnessError;
+use super::project::folders;
+use crate::config::{Promises, Request};
+use crate::engine::{GateEngine, LoopFile, LoopFileChange};
+use crate::memory::{foreign, save_text};
+use crate::plain_file::{self, Unreadable};
+use crate::runner::LoopFileRecord;
+
+/// Where it is, below the folder in which the client works.
+pub const PLACE: &str = ".claude/ralph-loop.local.md";
+/// What it is called when its loop is over.
+const ENDED: &str = "ralph-loop.ended.local.md";
+/// The longest one that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// A loop file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What the gate reads in it.
+    pub file: LoopFile,
+    text: String,
+}
+
+impl Found {
+    /// The loop file that is nearest, from a folder upwards.
+    pub fn find(gate: &GateEngine, folder: &Path) -> Result<Option<Self>, HarnessError> {
+        for folder in folders(folder) {
+            let path = folder.join(PLACE);
+            if let Some(text) = read(&path)? {
+                return Self::parse(gate, path, text).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn parse(gate: &GateEngine, path: PathBuf, text: String) -> Result<Self, HarnessError> {
+        match gate.read_loop_file(&text) {
+            Ok(file) => Ok(Self { path, file, text }),
+            Err(error) => Err(HarnessError::LoopFile {
+                path,
+                reason: error.to_string(),
+            }),
+        }
+    }
+
+    /// Whose loop it is: a session's, or that of the first one that stops.
+    pub fn is_of(&self, session: &str) -> bool {
+        let owner = self.file.session_id.as_deref();
+        self.file.active && owner.is_none_or(|owner| owner == session)
+    }
+
+    /// What it asks for.
+    pub(super) fn request(&self, promises: Promises, has_config: bool) -> Request {
+        Request::of_loop_file(&self.path, &self.file, promises, has_config)
+    }
+
+    /// What a loop remembers of it.
+    pub(super) fn record(&self) -> LoopFileRecord {
+        LoopFileRecord {
+            path: self.path.clone(),
+            file: self.file.clone(),
+        }
+    }
+
+    /// Whether it still asks for what a loop began with.
+    pub(super) fn is_as(&self, record: &LoopFileRecord) -> bool {
+        let (now, then) = (&self.file, &record.file);
+        self.path == record.path
+            && now.prompt == then.prompt
+            && now.completion_promise == then.completion_promise
+            && now.max_iterations == then.max_iterations
+            && now.started_at == then.started_at
+    }
+
+    /// The folder that the loop file belongs to.
+    pub fn workspace(&self) -> &Path {
+        let folder = self.path.parent().and_then(Path::parent);
+        folder.unwrap_or(Path::new("/"))
+    }
+
+    /// Writes a change, unless somebody else changed or took away the file meanwhile.
+    /// Gives the file as it is then; none if nothing was written.
+    pub fn change(
+        &self,
+        gate: &GateEngine,
+        change: &LoopFileChange,
+    ) -> Result<Option<Self>, HarnessError> {
+        let _lock = lock(&self.path)?;
+        if read(&self.path)?.as_ref() != Some(&self.text) {
+            return Ok(None);
+        }
+        let text = gate
+            .update_loop_file(&self.text, change)
+            .map_err(|error| self.failed(&error.to_string()))?;
+        save_text(&self.path, &text).map_err(|error| self.failed(&error.to_string()))?;
+        Self::parse(gate, self.path.clone(), text).map(Some)
+    }
+
+    /// Puts the file aside: its loop is over, and nothing of it is lost.
+    pub fn put_aside(&self) -> Result<(), HarnessError> {
+        Self::put_aside_at(&self.path)
+    }
+
+    /// The same for one that can't be read.
+    pub(super) fn put_aside_at(path: &Path) -> Result<(), HarnessError> {
+        let _lock = lock(path)?;
+        // Where there is none, somebody else has ended it.
+        let moved = foreign::put_aside(path, ENDED);
+        moved.map(|_| ()).map_err(|error| HarnessError::LoopFile {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// A file that is yet to be written.
+    pub(super) fn new(path: PathBuf, file: LoopFile) -> Self {
+        let text = String::new();
+        Self { path, file, text }
+    }
+
+    /// Writes a file.
+    pub(super) fn write(
+        gate: &GateEngine,
+        path: &Path,
+        file: &LoopFile,
+    ) -> Result<(), HarnessError> {
+        let failed = |reason: String| HarnessError::LoopFile {
+            path: path.to_owned(),
+            reason,
+        };
+        foreign::make_room(path).map_err(|error| failed(error.to_string()))?;
+        let text = gate
+            .write_loop_file(file)
+            .map_err(|error| failed(error.to_string()))?;
+        save_text(path, &text).map_err(|error| failed(error.to_string()))
+    }
+
+    fn failed(&self, reason: &str) -> HarnessError {
+        HarnessError::LoopFile {
+            path: self.path.clone(),
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+/// Held as long as a loop file is being changed.
+fn lock(path: &Path) -> Result<File, HarnessError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let lock = File::open(folder).and_then(|folder| {
+        folder.lock()?;
+        Ok(folder)
+    });
+    lock.map_err(|error| HarnessError::LoopFile {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+/// What is in a file. None if there is none.
+fn read(path: &Path) -> Result<Option<String>, HarnessError> {
+    let failed = |reason: String| HarnessError::LoopFile {
+        path: path.to_owned(),
+        reason,
+    };
+    match fs::symlink_metadata(path) {
+        Err(_) => return Ok(None),
+        Ok(metadata) if !metadata.is_file() => {
+            return Err(failed("it is not a plain file".to_owned()));
+        }
+        Ok(_) => {}
+    }
+    let bytes = match plain_file::read(path, LONGEST) {
+        Ok(bytes) => bytes,
+        Err(Unreadable::Missing) => return Ok(None),
+        Err(reason) => return Err(failed(reason.to_string())),
+    };
+    let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8 text".to_owned()))?;
+    Ok(Some(text))
+}

@@ -1,0 +1,394 @@
+//! A loop whose agent runs elsewhere: its client asks, at the end of each turn, whether it may stop.
+//!
+//! Each time it is another process that answers. What the loop began with is in its memory, also the configuration's
+//! text: an agent that edits the file changes nothing but a digest, which is a tripwire.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::begin::{PATIENCE, Setting, see_that_policies_can_run};
+use super::events::{
+    AttendedRecord, Baseline, ClientEndedRecord, ClientRecord, LoopFileRecord, LoopRecord, Tripped,
+    names,
+};
+use super::iteration::Gathered;
+use super::turn::{JUDGED, Said, end_of};
+use super::{Agent, Client, Control, Loop, Options, RunError, Watch};
+use crate::config::{Config, Request, Task};
+use crate::engine::{Action, Decision, GateEngine, Iteration, StopReason, Usage, Verdict};
+use crate::evidence::now_ms;
+use crate::memory::{Change, Event, FileStore, Record, SessionKey, View};
+
+/// The most loops of one client's session that are looked for.
+const GENERATIONS: u32 = 10_000;
+
+/// A client's session, in which one loop may follow another.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientSession<'c> {
+    /// The client.
+    pub harness: &'c str,
+    /// The session, as the client names it.
+    pub id: &'c str,
+}
+
+impl ClientSession<'_> {
+    /// The key of one of its loops, from 1.
+    pub fn key(&self, generation: u32) -> SessionKey {
+        SessionKey::Session(match generation {
+            1 => format!("{}/{}", self.harness, self.id),
+            // No name of a client has this sign.
+            more => format!("{}#{more}/{}", self.harness, self.id),
+        })
+    }
+
+    /// Which of its loops is the last; 0 if there is none.
+    pub fn newest(&self, root: &Path) -> u32 {
+        let is_there = |generation: &u32| {
+            let folder = root.join(self.key(*generation).folder());
+            folder.symlink_metadata().is_ok()
+        };
+        (1..=GENERATIONS)
+            .take_while(is_there)
+            .last()
+            .unwrap_or_default()
+    }
+}
+
+/// How a client's loop stands, without a lock.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    /// Whose it is.
+    pub key: SessionKey,
+    /// The last iteration that was judged.
+    pub iteration: u32,
+    /// Why it stopped, if it did.
+    pub stopped: Option<StopReason>,
+    /// What it began with.
+    pub attended: AttendedRecord,
+    /// The task.
+    pub prompt: String,
+    /// When its client asked last.
+    pub last: Option<ClientRecord>,
+    /// When it began, in milliseconds since 1970.
+    pub began_at_ms: u64,
+}
+
+impl Standing {
+    /// Reads a loop that a client asks about.
+    pub fn read(gate: &GateEngine, root: &Path, key: &SessionKey) -> Result<Self, RunError> {
+        let view = View::open(root, key)?;
+        let state = view.read(gate)?.state;
+        let stopped = match &state.snapshot {
+            Some(snapshot) => gate.read_snapshot(snapshot)?.stopped,
+            None => None,
+        };
+        let events = view.events()?;
+        let first = events.first().filter(|first| first.seq == 1);
+        let begun: Option<LoopRecord> = first.and_then(Record::read);
+        let (Some(attended), Some(begun)) =
+            (begun.as_ref().and_then(|it| it.attended.clone()), &begun)
+        else {
+            return Err(RunError::BeginningLost);
+        };
+        Ok(Self {
+            key: key.clone(),
+            iteration: state.iteration,
+            stopped,
+            attended,
+            prompt: begun.prompt.clone(),
+            last: last_of(&events),
+            began_at_ms: begun.at_ms,
+        })
+    }
+
+    /// Whether it goes on.
+    pub fn phase(&self) -> StandingPhase {
+        match self.stopped {
+            None => StandingPhase::Open,
+            Some(StopReason::ContextCanceled) => StandingPhase::Canceled,
+            Some(_) => StandingPhase::Over,
+        }
+    }
+
+    /// The configuration that the loop began with.
+    pub fn config(&self) -> Result<Config, RunError> {
+        let file = &self.attended.config_file;
+        Ok(Config::read(file, &self.attended.config)?)
+    }
+
+    /// What was asked for under it.
+    pub fn task(&self, gate: &GateEngine, config: &Config) -> Result<Task, RunError> {
+        let request = self.attended.request.as_deref();
+        let request = request.map(|text| Request::from_json(&self.attended.config_file, text));
+        Ok(config.route(gate, request.as_ref())?)
+    }
+}
+
+/// Whether a client's loop goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StandingPhase {
+    /// It does.
+    Open,
+    /// A person ended it.
+    Canceled,
+    /// The gate ended it.
+    Over,
+}
+
+fn last_of(events: &[Record]) -> Option<ClientRecord> {
+    let mut asked = events
+        .iter()
+        .rev()
+        .filter(|record| record.event == names::CLIENT_STOPPED);
+    asked.next().and_then(Record::read)
+}
+
+/// What a client's loop begins with.
+#[derive(Debug, Clone)]
+pub struct Beginning<'b> {
+    /// Whose it is.
+    pub session: ClientSession<'b>,
+    /// Which of the session's loops it is.
+    pub generation: u32,
+    /// The task.
+    pub prompt: &'b str,
+    /// The request that goes with the configuration, as JSON.
+    pub request: Option<&'b str>,
+    /// The loop file that says so.
+    pub loop_file: Option<LoopFileRecord>,
+}
+
+/// What a client says when its agent wants to stop.
+#[derive(Debug)]
+pub struct Stopping<'s> {
+    /// Whether it says that it is done, or is only to be told to go on.
+    pub action: Action,
+    /// What the agent said last.
+    pub output: &'s str,
+    /// A text that counts as promised if nothing else is said.
+    pub bare_promise: Option<String>,
+    /// What is remembered of it, beside the iteration and the time.
+    pub record: ClientRecord,
+    /// What was done that may not be done, and where: a name and a reason each.
+    pub tampered: Vec<(String, String)>,
+}
+
+impl Stopping<'_> {
+    /// What the agent said, with tags where they don't matter.
+    fn promised(&self) -> String {
+        let words = self.output.split_whitespace();
+        match &self.bare_promise {
+            Some(promise) if words.eq(promise.split_whitespace()) => {
+                format!("<promise>{promise}</promise>")
+            }
+            _ => self.output.to_owned(),
+        }
+    }
+}
+
+/// What was seen of the work, for a verdict that is yet to come.
+#[derive(Debug)]
+pub struct Evidenced(Gathered);
+
+impl<'l> Loop<'l> {
+    /// Begins a loop for a client. The tests are not run now: nobody would wait for them.
+    pub fn begin_attended(
+        gate: &'l GateEngine,
+        config: &'l Config,
+        task: &Task,
+        beginning: &Beginning<'_>,
+        control: &'l Control,
+        watch: &'l dyn Watch,
+    ) -> Result<Self, RunError> {
+        let terms = task.terms()?;
+        see_that_policies_can_run(config, &terms, &Options::default())?;
+        let record = AttendedRecord {
+            harness: beginning.session.harness.to_owned(),
+            session: beginning.session.id.to_owned(),
+            config_file: config.file.clone(),
+            config: config.text().to_owned(),
+            request: beginning.request.map(str::to_owned),
+            loop_file: beginning.loop_file.clone(),
+        };
+        let key = beginning.session.key(beginning.generation);
+        let root = config.workspace.join(&config.memory.root);
+        let before = before(gate, &root, beginning);
+        let setting = setting(gate, config, task, control, watch);
+        let agent = agent(beginning.prompt);
+        let mut begun = Self::create(setting, task, terms, key, agent, Some(record))?;
+        begun.baseline = begun.take_baseline()?;
+        if let Some(before) = before {
+            // The agent was at work before this loop, too.
+            begun.baseline.protected = before.protected;
+            begun.baseline.tests = before.tests;
+        }
+        begun.save_baseline()?;
+        Ok(begun)
+    }
+
+    /// Opens a loop that a client asks about again.
+    pub fn attend(
+        gate: &'l GateEngine,
+        config: &'l Config,
+        task: &Task,
+        standing: &Standing,
+        control: &'l Control,
+        watch: &'l dyn Watch,
+    ) -> Result<Self, RunError> {
+        let root = config.workspace.join(&config.memory.root);
+        let store = FileStore::open(gate, &root, &standing.key, PATIENCE)?;
+        let state = store.state();
+        let baseline = baseline_of(&store.events()?);
+        let session = gate.open(&state.contract, state.snapshot.as_deref())?;
+        let setting = setting(gate, config, task, control, watch);
+        let (terms, agent, key) = (task.terms()?, agent(&standing.prompt), standing.key.clone());
+        let known = baseline.clone().unwrap_or_default();
+        let mut open = Self::with(setting, store, session, terms, key, agent, known);
+        if baseline.is_none() {
+            open.baseline = open.take_baseline()?;
+            open.save_baseline()?;
+        }
+        Ok(open)
+    }
+
+    /// Looks at the work and runs the checks.
+    pub fn gather_evidence(&mut self) -> Result<Evidenced, RunError> {
+        let index = self.session.brief()?.iteration;
+        Ok(Evidenced(self.gather(index, &[])?))
+    }
+
+    /// Whether the work is what it was when evidence was gathered, as far as that can be told.
+    pub fn is_still(&self, evidence: &Evidenced) -> Result<bool, RunError> {
+        let before = &evidence.0.work;
+        let can_tell = before.tree.is_some() || !before.artifacts.is_empty();
+        Ok(can_tell && self.look_at_work()? == *before)
+    }
+
+    /// Judges a turn of the agent. Gives the iteration that it was, and the verdict.
+    pub fn judge(
+        &mut self,
+        stopping: &Stopping<'_>,
+        evidence: Evidenced,
+    ) -> Result<(u32, Verdict), RunError> {
+        let index = self.session.brief()?.iteration;
+        let Evidenced(mut gathered) = evidence;
+        let tampered = stopping.tampered.iter().map(|(tripwire, reason)| Tripped {
+            iteration: index,
+            tripwire: tripwire.clone(),
+            reason: reason.clone(),
+        });
+        gathered.tripped.extend(tampered);
+        let said = Said {
+            action: stopping.action,
+            output: end_of(stopping.promised(), JUDGED),
+            usage: Usage::default(),
+        };
+        let now = now_ms();
+        let input = self.input(index, self.since_last(now)?, Some(&said), &gathered);
+        let verdict = self.session.evaluate_final(&input)?;
+        let held = verdict.decision == Decision::Continue;
+        let record = ClientRecord {
+            iteration: index,
+            at_ms: now,
+            blocks: if held { stopping.record.blocks } else { 0 },
+            heard: stopping.record.heard.clone(),
+        };
+        let event = Event::new(names::CLIENT_STOPPED, &record).ok();
+        self.remember(&input, &verdict, event, gathered)?;
+        Ok((index, verdict))
+    }
+
+    /// Counts iterations that went by under another hook, about which nothing is known. Gives the verdict if that ends
+    /// the loop.
+    pub fn pass_over(&mut self, until: u32) -> Result<Option<(u32, Verdict)>, RunError> {
+        loop {
+            let index = self.session.brief()?.iteration;
+            if index >= until {
+                return Ok(None);
+            }
+            let input = Iteration {
+                index,
+                action: Action::Continue,
+                output: format!("iteration {index} went by under another hook"),
+                ..Iteration::default()
+            };
+            let verdict = self.session.evaluate_final(&input)?;
+            self.remember(&input, &verdict, None, Gathered::default())?;
+            if verdict.decision != Decision::Continue {
+                return Ok(Some((index, verdict)));
+            }
+        }
+    }
+
+    /// Remembers that the client let its agent stop although it was told to go on.
+    pub fn client_ended(&mut self, record: &ClientEndedRecord) -> Result<(), RunError> {
+        let event = Event::new(names::CLIENT_ENDED, record);
+        self.store.save(&Change {
+            events: event.into_iter().collect(),
+            ..Change::default()
+        })?;
+        Ok(())
+    }
+
+    /// The most iterations.
+    pub fn at_most(&self) -> u32 {
+        self.terms.loop_max_iters
+    }
+
+    /// Where its memory is.
+    pub fn memory(&self) -> PathBuf {
+        self.store.path().to_owned()
+    }
+
+    /// The time since the last verdict, or since the beginning.
+    fn since_last(&self, now: u64) -> Result<Duration, RunError> {
+        let events = self.store.events()?;
+        let last = last_of(&events).map(|last| last.at_ms);
+        let first = || events.first().and_then(Record::read::<LoopRecord>);
+        let before = last.or_else(|| first().map(|first| first.at_ms));
+        let elapsed = now.saturating_sub(before.unwrap_or(now));
+        Ok(Duration::from_millis(elapsed))
+    }
+}
+
+fn setting<'l>(
+    gate: &'l GateEngine,
+    config: &'l Config,
+    task: &Task,
+    control: &'l Control,
+    watch: &'l dyn Watch,
+) -> Setting<'l> {
+    Setting {
+        gate,
+        config,
+        control,
+        watch,
+        files: task.files.clone(),
+        policies: None,
+    }
+}
+
+/// The client runs it.
+fn agent(prompt: &str) -> Agent {
+    Agent {
+        argv: Vec::new(),
+        client: Client::Command,
+        prompt: prompt.to_owned(),
+    }
+}
+
+/// What the session's loop before this one began with, if there was one.
+fn before(gate: &GateEngine, root: &Path, beginning: &Beginning<'_>) -> Option<Baseline> {
+    let generation = beginning.generation.checked_sub(1).filter(|it| *it > 0)?;
+    let view = View::open(root, &beginning.session.key(generation)).ok()?;
+    view.read(gate).ok()?;
+    baseline_of(&view.events().ok()?)
+}
+
+fn baseline_of(events: &[Record]) -> Option<Baseline> {
+    let mut baselines = events
+        .iter()
+        .rev()
+        .filter(|record| record.event == names::BASELINE);
+    baselines.next().and_then(Record::read)
+}
