@@ -4,9 +4,16 @@ use serde_json::json;
 
 use crate::harness::{Files, command, run, run_with};
 
-const COMMANDS: [&[&str]; 24] = [
+const COMMANDS: [&[&str]; 31] = [
     &["run"],
     &["init"],
+    &["hook"],
+    &["uninstall"],
+    &["doctor"],
+    &["loop"],
+    &["loop", "start"],
+    &["loop", "status"],
+    &["loop", "cancel"],
     &["status"],
     &["cancel"],
     &["override"],

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-use ralph_gate_tests::binary::binary;
 use ralph_gate_tests::said::Said;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
-use tempfile::TempDir;
+use serde_json::{Map, Value};
+
+use crate::project::{Project, stop_event};
 
 /// A project, and questions one after the other.
 #[derive(Debug, Deserialize)]
@@ -75,15 +73,12 @@ struct Heard {
 impl Case {
     /// Asks every question. The first wrong answer is the problem.
     pub(crate) fn run(&self) -> Result<(), String> {
-        let folder = TempDir::new().unwrap();
-        let place = folder.path().canonicalize().unwrap();
-        let work = place.join("work");
-        fs::create_dir(&work).unwrap();
+        let project = Project::new();
         for (path, text) in &self.files {
-            write(&work, path, text);
+            project.write(path, text);
         }
         for (index, step) in self.steps.iter().enumerate() {
-            step.run(&place, &work)
+            step.run(&project)
                 .map_err(|problem| format!("step {}: {problem}", index + 1))?;
         }
         Ok(())
@@ -91,14 +86,14 @@ impl Case {
 }
 
 impl Step {
-    fn run(&self, place: &Path, work: &Path) -> Result<(), String> {
+    fn run(&self, project: &Project) -> Result<(), String> {
         for (path, text) in &self.write {
-            write(work, path, text);
+            project.write(path, text);
         }
         for path in &self.remove {
-            fs::remove_file(work.join(path)).unwrap();
+            fs::remove_file(project.work().join(path)).unwrap();
         }
-        let said = self.ask(place, work);
+        let said = self.ask(project);
         let heard = hear(&said)?;
         if heard.kind != self.expect {
             return Err(format!(
@@ -122,7 +117,7 @@ impl Step {
             }
         }
         for (path, text) in &self.files {
-            let found = fs::read_to_string(work.join(path)).ok();
+            let found = project.read(path);
             if found != *text {
                 return Err(format!("{path} is {found:?} instead of {text:?}: {said:?}"));
             }
@@ -130,49 +125,24 @@ impl Step {
         Ok(())
     }
 
-    fn ask(&self, place: &Path, work: &Path) -> Said {
-        let mut command = Command::new(binary());
-        command.arg("hook");
+    fn ask(&self, project: &Project) -> Said {
+        let mut arguments = vec!["hook"];
         match self.harness.as_deref() {
-            None => command.arg("claude-code"),
-            Some("") => &mut command,
-            Some(harness) => command.arg(harness),
-        };
-        let mut child = command
-            .args(&self.args)
-            .current_dir(work)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", place)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let input = self.stdin.clone().unwrap_or_else(|| self.event(work));
-        // A hook need not read all of it.
-        let _ = child.stdin.take().unwrap().write_all(
-            input
-                .replace("{work}", &work.display().to_string())
-                .as_bytes(),
-        );
-        let said = Said::of(child.wait_with_output().unwrap());
+            None => arguments.push("claude-code"),
+            Some("") => {}
+            Some(harness) => arguments.push(harness),
+        }
+        arguments.extend(self.args.iter().map(String::as_str));
+        let work = project.work();
+        let input = self.stdin.clone().unwrap_or_else(|| self.event(&work));
+        let input = input.replace("{work}", &work.display().to_string());
+        let said = project.gate(&arguments, &input);
         assert_eq!(said.code, 0, "{said:?}");
         said
     }
 
     fn event(&self, work: &Path) -> String {
-        let mut event = json!({
-            "session_id": "s1",
-            "transcript_path": work.join("none.jsonl"),
-            "cwd": work,
-            "permission_mode": "default",
-            "hook_event_name": "Stop",
-            "stop_hook_active": false,
-            "last_assistant_message": "I am done.",
-            "background_tasks": [],
-            "session_crons": [],
-        });
+        let mut event = stop_event(work, "I am done.", false);
         let fields = event.as_object_mut().unwrap();
         for (name, value) in &self.event {
             match value {
@@ -182,12 +152,6 @@ impl Step {
         }
         event.to_string()
     }
-}
-
-fn write(work: &Path, path: &str, text: &str) {
-    let path = work.join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
 }
 
 /// What Claude Code makes of an answer.

@@ -2,7 +2,11 @@
 
 #![cfg(target_os = "linux")]
 
+mod acceptance;
 mod case;
+mod person;
+mod project;
+mod time;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! `cargo xtask bench`: how long one decision takes, one save, one iteration, and one process that asks.
 
+mod hook;
+
 use std::fs;
 use std::path::Path;
 
@@ -21,12 +23,13 @@ pub(crate) const COMMAND: Command = Command {
               memory   a save beside two bare syncs and beside a plain write; opening a long session\n\
               loop     an iteration beside its bare agent; a loop of 10,000 of them, and its memory\n\
               startup  a whole `ralph-gate promise` process beside /bin/true (needs hyperfine)\n\
+              hook     a client's question, by transcripts of 100 KB to 100 MB, beside a hook in bash, jq and perl\n\
               all      all of them; this is also what happens without a word",
     flags: &[Flag {
         name: "--quick",
         meaning: "fewer runs: good for a look, not for a comparison",
     }],
-    words: &["gate", "memory", "loop", "startup", "all"],
+    words: &["gate", "memory", "loop", "startup", "hook", "all"],
     examples: &["cargo xtask bench", "cargo xtask bench startup --quick"],
     run,
 };
@@ -48,13 +51,22 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     if wanted("loop") {
         step("measuring the loop", || bench(workspace, "loop", quick))?;
     }
-    if wanted("startup")
-        && let Some(skip) = startup(workspace, quick)?
-    {
-        println!("{} {skip}", yellow("skipped"));
-        if in_ci() {
-            bail!("with CI=true nothing may be skipped: {skip}");
-        }
+    if wanted("startup") {
+        say_skipped(startup(workspace, quick)?)?;
+    }
+    if wanted("hook") {
+        say_skipped(hook::measure(workspace, quick)?)?;
+    }
+    Ok(())
+}
+
+fn say_skipped(skip: Option<Skip>) -> Result<()> {
+    let Some(skip) = skip else {
+        return Ok(());
+    };
+    println!("{} {skip}", yellow("skipped"));
+    if in_ci() {
+        bail!("with CI=true nothing may be skipped: {skip}");
     }
     Ok(())
 }

@@ -54,6 +54,23 @@ pub(crate) enum Command {
     #[cfg(unix)]
     Hook(HookArgs),
     #[cfg(unix)]
+    Uninstall(UninstallArgs),
+    /// Look whether the hooks of agent clients are there and can be reached, and what is in their way
+    #[cfg(unix)]
+    #[command(
+        after_help = "Example:\n  ralph-gate doctor --json\n\nExit codes: 0 all is well, 1 there is a problem."
+    )]
+    Doctor,
+    /// Begin, look at or end the loop of an agent client, as its slash commands do
+    #[cfg(unix)]
+    #[command(after_help = "Examples:
+  ralph-gate loop start --max-iterations 20 --completion-promise COMPLETE \"make the tests pass\"
+  ralph-gate loop cancel")]
+    Loop {
+        #[command(subcommand)]
+        command: ClientLoopCommand,
+    },
+    #[cfg(unix)]
     Status(StatusArgs),
     #[cfg(unix)]
     Cancel(CancelArgs),
@@ -105,6 +122,47 @@ pub(crate) enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
+}
+
+#[cfg(unix)]
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClientLoopCommand {
+    Start(LoopStartArgs),
+    /// Show the loop of this folder
+    #[command(after_help = "Example:\n  ralph-gate loop status --json")]
+    Status,
+    /// End the loop of this folder; its file is kept beside the old place
+    #[command(after_help = "Example:\n  ralph-gate loop cancel")]
+    Cancel,
+}
+
+/// Begin a loop: the hook of the client holds its agent until the loop is over
+///
+/// Writes .claude/ralph-loop.local.md as the official Ralph plugin does. Where the folder has a ralph-gate.toml, its checks
+/// must pass as well.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate loop start --max-iterations 20 --completion-promise COMPLETE \"make the tests pass\"
+  ralph-gate loop start --prompt-file TASK.md")]
+pub(crate) struct LoopStartArgs {
+    /// The most iterations; as many as the profile allows when absent
+    #[arg(long, value_name = "N")]
+    pub(crate) max_iterations: Option<u32>,
+    /// The text that the agent promises when it is done
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) completion_promise: Option<String>,
+    /// The client's session; the first one that stops when absent
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// A file with the task
+    #[arg(long, value_name = "FILE", conflicts_with = "prompt")]
+    pub(crate) prompt_file: Option<PathBuf>,
+    /// A file with the arguments of a slash command, as they were typed: the task with options among its words
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "prompt_file"])]
+    pub(crate) arguments_file: Option<PathBuf>,
+    /// The task; standard input when absent
+    pub(crate) prompt: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -159,23 +217,40 @@ pub(crate) struct RunArgs {
     pub(crate) agent: Vec<String>,
 }
 
-/// Write a ralph-gate.toml that fits this folder
+/// Write a ralph-gate.toml that fits this folder, or install the hooks of an agent client
 ///
-/// Looks for cargo, npm, pytest, go and make, and makes a check of each way of testing that it finds. Nothing is
+/// Without a client: looks for cargo, npm, pytest, go and make, and makes a check of each way of testing that it finds. Nothing is
 /// overwritten. In a git repository, `.ralph/` is added to .gitignore unless it is ignored already.
+///
+/// With a client: puts hooks that call `ralph-gate hook` into its settings, shows the difference, and leaves every other
+/// setting as it is. `ralph-gate uninstall` takes exactly that out again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   ralph-gate init
   ralph-gate init --agent codex --yes
-  ralph-gate init --dry-run")]
+  ralph-gate init --dry-run
+  ralph-gate init claude-code
+  ralph-gate init codex --dry-run")]
 pub(crate) struct InitArgs {
+    /// The client whose hooks are installed
+    #[arg(value_parser = harness_parser(), value_name = "CLIENT", conflicts_with_all = ["agent", "yes", "force", "no_gitignore"])]
+    pub(crate) client: Option<Harness>,
+    /// Whose settings: the project's, those of this copy of it, or the person's
+    #[arg(long, value_enum, value_name = "SCOPE", default_value_t = HookScope::Project, requires = "client")]
+    pub(crate) scope: HookScope,
+    /// The program that the hooks run; this one when absent
+    #[arg(long, value_name = "PATH", requires = "client")]
+    pub(crate) command: Option<PathBuf>,
+    /// Leave Gemini's own detection of loops on, which may end a loop early
+    #[arg(long, requires = "client")]
+    pub(crate) keep_loop_detection: bool,
     /// Who does the work; asked on a terminal, claude otherwise
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
     /// Ask nothing
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Print the file instead of writing it
+    /// Print what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Write a new one although there is one; the old one is kept as .bak
@@ -184,6 +259,33 @@ pub(crate) struct InitArgs {
     /// Leave .gitignore alone
     #[arg(long)]
     pub(crate) no_gitignore: bool,
+}
+
+/// Take the hooks of an agent client out of its settings, and nothing else
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate uninstall claude-code
+  ralph-gate uninstall codex --dry-run")]
+pub(crate) struct UninstallArgs {
+    /// The client
+    #[arg(value_parser = harness_parser(), value_name = "CLIENT")]
+    pub(crate) client: Harness,
+    /// Whose settings
+    #[arg(long, value_enum, value_name = "SCOPE", default_value_t = HookScope::Project)]
+    pub(crate) scope: HookScope,
+    /// Show the difference and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Whose settings are meant.
+#[cfg(unix)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HookScope {
+    Project,
+    Local,
+    User,
 }
 
 /// An agent that `init` knows how to call.

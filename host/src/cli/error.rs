@@ -8,6 +8,10 @@ use std::string::FromUtf8Error;
 use ralph_gate::config::ConfigError;
 use ralph_gate::engine::{EngineError, GateError, Problem};
 #[cfg(unix)]
+use ralph_gate::harness::HarnessError;
+#[cfg(unix)]
+use ralph_gate::harness::install::InstallError;
+#[cfg(unix)]
 use ralph_gate::runner::RunError;
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -95,6 +99,17 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The loop of a client can't be begun or ended.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Harness(HarnessError),
+    /// Hooks can't be put in or taken out.
+    #[cfg(unix)]
+    #[error("{error}")]
+    Install {
+        error: Box<InstallError>,
+        help: String,
+    },
     /// Nobody said which loop is meant.
     #[cfg(unix)]
     #[error("several loops are running here: {}", keys.join(", "))]
@@ -112,6 +127,17 @@ pub(crate) enum CliError {
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
         Self::Run(error.into())
+    }
+}
+
+#[cfg(unix)]
+impl From<HarnessError> for CliError {
+    fn from(error: HarnessError) -> Self {
+        match error {
+            HarnessError::Config(error) => error.into(),
+            HarnessError::Run(error) => error.into(),
+            error => Self::Harness(error),
+        }
     }
 }
 
@@ -175,6 +201,10 @@ impl CliError {
             #[cfg(unix)]
             Self::Run(error) => return error.code(),
             #[cfg(unix)]
+            Self::Harness(error) => error.code(),
+            #[cfg(unix)]
+            Self::Install { error, .. } => error.code(),
+            #[cfg(unix)]
             Self::SeveralLoops { .. } => "several_loops",
             #[cfg(unix)]
             Self::Unreachable { .. } => "loop_unreachable",
@@ -202,6 +232,10 @@ impl CliError {
             Self::Memory(error) => Some(error.help()),
             #[cfg(unix)]
             Self::Run(error) => error.help(),
+            #[cfg(unix)]
+            Self::Harness(error) => Some(error.help()),
+            #[cfg(unix)]
+            Self::Install { help, .. } => Some(help),
             #[cfg(unix)]
             Self::SeveralLoops { .. } => Some("name the one that is meant"),
             #[cfg(unix)]
@@ -241,6 +275,8 @@ impl CliError {
             #[cfg(unix)]
             Self::Memory(_)
             | Self::Run(_)
+            | Self::Harness(_)
+            | Self::Install { .. }
             | Self::SeveralLoops { .. }
             | Self::Unreachable { .. } => None,
             Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,

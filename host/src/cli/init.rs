@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::Exit;
 use super::args::{AgentName, InitArgs};
+use super::clients;
 use super::error::CliError;
 use super::terminal::{Painter, Terminal, clean, print};
 
@@ -40,6 +41,9 @@ enum Ignoring {
 }
 
 pub(crate) fn run(args: &InitArgs, terminal: &Terminal) -> Result<Exit, CliError> {
+    if let Some(client) = args.client {
+        return clients::install(client, args, terminal);
+    }
     let folder = Path::new(".");
     let old = existing(folder);
     if let Some(file) = old.first().filter(|_| !args.force && !args.dry_run) {

@@ -2,8 +2,14 @@
 
 mod answer;
 mod args;
+#[cfg(unix)]
+mod client_loop;
+#[cfg(unix)]
+mod clients;
 mod component;
 mod contract;
+#[cfg(unix)]
+mod doctor;
 mod error;
 mod evaluate;
 mod fingerprint;
@@ -99,6 +105,12 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Init(args) => init::run(&args, terminal),
         #[cfg(unix)]
         Command::Hook(args) => hook::run(&args),
+        #[cfg(unix)]
+        Command::Doctor => doctor::run(terminal),
+        #[cfg(unix)]
+        Command::Uninstall(args) => clients::uninstall(&args, terminal),
+        #[cfg(unix)]
+        Command::Loop { command } => client_loop::run(&command, terminal),
         #[cfg(unix)]
         Command::Status(args) => loops::status(&args.place, terminal),
         #[cfg(unix)]

@@ -192,7 +192,9 @@ impl Terminal {
             clean(&error.to_string())
         );
         if let Some(help) = error.help() {
-            let _ = writeln!(text, "{} {}", painter.help(), clean(help));
+            // A snippet to paste has lines of its own.
+            let lines: Vec<String> = help.lines().map(clean).collect();
+            let _ = writeln!(text, "{} {}", painter.help(), lines.join("\n"));
         }
         text
     }

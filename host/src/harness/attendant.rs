@@ -89,7 +89,7 @@ pub struct Waiting {
     harness: Option<Harness>,
     listener: Option<socket::Listener>,
     /// A question that came later, and whoever asked it.
-    later: Mutex<Option<socket::Stream>>,
+    later: Mutex<Option<(Event, socket::Stream)>>,
 }
 
 impl Waiting {
@@ -107,7 +107,7 @@ impl Waiting {
     pub fn answer(self, reply: &Reply) -> io::Result<()> {
         let text = serde_json::to_string(reply)?;
         match self.later.into_inner() {
-            Ok(Some(mut stream)) => stream.write_all(text.as_bytes()),
+            Ok(Some((_, mut stream))) => stream.write_all(text.as_bytes()),
             _ => {
                 let mut stdout = io::stdout();
                 stdout.write_all(text.as_bytes())?;
@@ -149,18 +149,27 @@ impl Waiting {
 
 impl Asker for Waiting {
     fn newest(&self) -> Option<Event> {
-        if !is_ready(&io::stdout(), PollFlags::empty(), Duration::ZERO) {
+        if !is_gone(&io::stdout()) {
             return Some(self.first.clone());
         }
-        let (event, stream) = self.accept()?;
-        if let Ok(mut later) = self.later.lock() {
-            *later = Some(stream);
+        let mut later = self.later.lock().ok()?;
+        if let Some((event, stream)) = later.as_ref()
+            && !is_gone(stream)
+        {
+            return Some(event.clone());
         }
+        let (event, stream) = self.accept()?;
+        *later = Some((event.clone(), stream));
         Some(event)
     }
 }
 
-/// Whether something happens within some time. With no flags only that the other side is gone.
+/// Whether nobody is at the other side any more.
+fn is_gone(descriptor: &impl std::os::fd::AsFd) -> bool {
+    is_ready(descriptor, PollFlags::empty(), Duration::ZERO)
+}
+
+/// Whether something happens within some time.
 fn is_ready(descriptor: &impl std::os::fd::AsFd, flags: PollFlags, within: Duration) -> bool {
     let descriptor = descriptor.as_fd();
     let mut fds = [PollFd::new(&descriptor, flags)];

@@ -89,8 +89,7 @@ impl Case {
             cancel(gate, &root, given_up.as_ref())?;
             return Ok(None);
         }
-        let has_config = !config.text().is_empty();
-        let request = found.as_ref().map(|it| it.request(promises, has_config));
+        let request = found.as_ref().map(|it| it.request(&config, promises));
         let task = config.route(gate, request.as_ref())?;
         let case = (task.routing.mode == Mode::Ralph).then_some(Self {
             config,

@@ -65,3 +65,41 @@ pub enum HarnessError {
     #[error(transparent)]
     Run(#[from] RunError),
 }
+
+impl HarnessError {
+    /// The error's name for machines, in `snake_case`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::EventTooLong { .. } => "event_too_long",
+            Self::EventNotJson { .. } => "event_not_json",
+            Self::UnknownClient => "unknown_client",
+            Self::FieldMissing { .. } => "event_incomplete",
+            Self::ForeignConfig { .. } => "foreign_config",
+            Self::Transcript(_) => "transcript",
+            Self::LoopRuns { .. } => "loop_runs",
+            Self::LoopFile { .. } => "loop_file",
+            Self::Config(error) => error.code(),
+            Self::Run(_) => "loop",
+        }
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> &str {
+        match self {
+            Self::EventTooLong { .. }
+            | Self::EventNotJson { .. }
+            | Self::UnknownClient
+            | Self::FieldMissing { .. } => {
+                "hooks are called by their client; `ralph-gate hook --help` shows how"
+            }
+            Self::ForeignConfig { .. } => "see who put it there, or make it yours",
+            Self::Transcript(_) => "see that the client may write it, and this user may read it",
+            Self::LoopRuns { .. } => "end it with `ralph-gate loop cancel`",
+            Self::LoopFile { .. } => {
+                "mend it, or end the loop with `ralph-gate loop cancel`, which keeps the file"
+            }
+            Self::Config(error) => error.help().unwrap_or("mend the configuration"),
+            Self::Run(error) => error.help().unwrap_or("see `ralph-gate memory verify`"),
+        }
+    }
+}

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::HarnessError;
 use super::project::folders;
-use crate::config::{Promises, Request};
+use crate::config::{Config, Promises, Request};
 use crate::engine::{GateEngine, LoopFile, LoopFileChange};
 use crate::memory::{foreign, save_text};
 use crate::plain_file::{self, Unreadable};
@@ -59,9 +59,10 @@ impl Found {
         self.file.active && owner.is_none_or(|owner| owner == session)
     }
 
-    /// What it asks for.
-    pub(super) fn request(&self, promises: Promises, has_config: bool) -> Request {
-        Request::of_loop_file(&self.path, &self.file, promises, has_config)
+    /// What it asks for under a configuration. It counts as said there: this file changes with every iteration.
+    pub(super) fn request(&self, config: &Config, promises: Promises) -> Request {
+        let has_config = !config.text().is_empty();
+        Request::of_loop_file(&config.file, &self.file, promises, has_config)
     }
 
     /// What a loop remembers of it.

@@ -10,6 +10,7 @@ mod claude_code;
 mod codex;
 mod copilot;
 mod cursor;
+pub mod doctor;
 mod error;
 mod event;
 mod gemini;

@@ -58,9 +58,8 @@ fn see_that_it_could_complete(
     file: &LoopFile,
 ) -> Result<(), HarnessError> {
     let config = super::case::config_or_empty(folder, folder)?;
-    let has_config = !config.text().is_empty();
     let found = Found::new(path.to_owned(), file.clone());
-    let request = found.request(Promises::Contract, has_config);
+    let request = found.request(&config, Promises::Contract);
     config.route(gate, Some(&request))?;
     Ok(())
 }
