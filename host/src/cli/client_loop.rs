@@ -55,7 +55,7 @@ fn start(args: &LoopStartArgs, folder: &Path, terminal: &Terminal) -> Result<Exi
         if let Some(promise) = &asked.promise {
             let promise = clean(promise);
             text.push_str(&format!(
-                "to end it, the agent ends its output with <promise>{promise}</promise>, when that is true\n"
+                "to end it, the agent ends its output with a promise tag around {promise}, when that is true\n"
             ));
         }
         text.push_str(&format!(

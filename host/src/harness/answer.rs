@@ -114,3 +114,94 @@ impl Reply {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ralph_gate_component::Word as _;
+
+    use super::*;
+
+    fn block() -> Answer {
+        Answer::Block {
+            reason: "Two tests fail: \"a\"\nand <b>.".to_owned(),
+            note: Some("iteration 1 of 5".to_owned()),
+        }
+    }
+
+    fn told() -> Answer {
+        Answer::Allow {
+            note: Some("completed".to_owned()),
+        }
+    }
+
+    /// What a client finds in an answer: the fields, and what each of them says.
+    fn fields(harness: Harness, answer: &Answer) -> Vec<(String, Value)> {
+        let reply = answer.reply(harness);
+        if reply.stdout.is_empty() {
+            return Vec::new();
+        }
+        assert_eq!(reply.stdout.lines().count(), 1, "{reply:?}");
+        assert!(reply.stdout.starts_with('{'), "{reply:?}");
+        let value: Map<String, Value> = serde_json::from_str(&reply.stdout).unwrap();
+        value.into_iter().collect()
+    }
+
+    fn named(fields: &[(&str, &str)]) -> Vec<(String, Value)> {
+        let pair = |(name, text): &(&str, &str)| ((*name).to_owned(), json!(text));
+        fields.iter().map(pair).collect()
+    }
+
+    /// Each row is what one client takes for "go on": anything else it takes for leave to stop, or ignores.
+    #[test]
+    fn every_client_is_blocked_with_exactly_what_it_takes() {
+        let reason = "Two tests fail: \"a\"\nand <b>.";
+        let plain = [("decision", "block"), ("reason", reason)];
+        let shown = [plain[0], plain[1], ("systemMessage", "iteration 1 of 5")];
+        let rows: [(Harness, &[(&str, &str)]); 6] = [
+            (Harness::ClaudeCode, &shown),
+            (Harness::Codex, &shown),
+            (Harness::Gemini, &shown),
+            // Knows no field for the person: it is told on standard error.
+            (Harness::Copilot, &plain),
+            (Harness::Cursor, &[("followup_message", reason)]),
+            (Harness::Opencode, &plain),
+        ];
+        assert_eq!(rows.len(), Harness::ALL.len());
+        for (harness, expected) in rows {
+            let mut found = fields(harness, &block());
+            found.sort_by(|one, other| one.0.cmp(&other.0));
+            assert_eq!(found, named(expected), "{harness}");
+        }
+    }
+
+    #[test]
+    fn leave_to_stop_is_silence_or_a_word_for_the_person_alone() {
+        for harness in Harness::ALL.iter().copied() {
+            assert_eq!(Answer::SILENT.reply(harness), Reply::default(), "{harness}");
+            let found = fields(harness, &told());
+            match harness {
+                Harness::ClaudeCode | Harness::Codex | Harness::Gemini => {
+                    assert_eq!(found, named(&[("systemMessage", "completed")]), "{harness}");
+                }
+                _ => {
+                    assert!(found.is_empty(), "{harness}");
+                    assert_eq!(told().reply(harness).stderr, "completed\n");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_session_that_begins_is_told_in_the_field_for_that() {
+        let remind = Answer::Remind {
+            text: "the task".to_owned(),
+        };
+        for harness in [Harness::ClaudeCode, Harness::Codex, Harness::Gemini] {
+            let expected =
+                json!({ "hookEventName": "SessionStart", "additionalContext": "the task" });
+            let expected = vec![("hookSpecificOutput".to_owned(), expected)];
+            assert_eq!(fields(harness, &remind), expected, "{harness}");
+        }
+        assert_eq!(remind.reply(Harness::Cursor), Reply::default());
+    }
+}
