@@ -7,6 +7,9 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+/// Names the command to a test that starts itself again.
+pub const BUILT: &str = "RALPH_GATE_TESTS_BUILT";
+
 /// The command, built once. The binary belongs to another package, so cargo does not build it for a test by itself; it
 /// says where it is.
 ///
@@ -16,6 +19,9 @@ use serde_json::Value;
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
+        if let Some(built) = env::var_os(BUILT) {
+            return built.into();
+        }
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         // The whole workspace, so that cargo chooses the same features as for the tests.

@@ -2,6 +2,8 @@
 
 pub mod agent_script;
 pub mod binary;
+#[cfg(all(feature = "host", target_os = "linux"))]
+pub mod clients;
 pub mod clock;
 pub mod extent;
 pub mod git;

@@ -10,6 +10,7 @@
 mod bench;
 mod build;
 mod cli;
+mod clients;
 mod crash;
 mod demo;
 mod dist;

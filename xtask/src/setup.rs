@@ -5,14 +5,16 @@ use std::fmt;
 use anyhow::Result;
 
 use crate::cli::{Args, Command};
+use crate::clients::{self, Clients};
 use crate::process;
 use crate::terminal::{step, yellow};
 use crate::workspace::Workspace;
 
 pub(crate) const COMMAND: Command = Command {
     name: "setup",
-    summary: "install what is missing of the toolchain",
-    details: "Installs the WebAssembly target, rustfmt and clippy with rustup where they are missing.\n\
+    summary: "install what is missing of the toolchain, and the agent clients of the tests",
+    details: "Installs the WebAssembly target, rustfmt and clippy with rustup where they are missing, and Codex and\n\
+              Gemini CLI with npm into the build folder, for the tests that drive them.\n\
               The other commands do this by themselves.",
     flags: &[],
     words: &[],
@@ -44,7 +46,10 @@ pub(crate) struct Tools {
 
 fn run(workspace: &Workspace, _: &Args) -> Result<()> {
     let tools = step("checking the toolchain", || ensure(workspace))?;
-    for skip in &tools.skips {
+    let clients = step("checking the agent clients", || {
+        clients::ensure(workspace, Clients::Usual)
+    })?;
+    for skip in tools.skips.iter().chain(&clients) {
         println!("{} {skip}", yellow("skipped"));
     }
     Ok(())

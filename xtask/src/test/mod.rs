@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::build::{self, Built, Profile};
-use crate::cli::{Args, Command};
+use crate::cli::{Args, Command, Flag};
+use crate::clients::{self, Clients};
 use crate::crash::{self, Done};
 use crate::setup::{self, Skip, Tools};
 use crate::terminal::{bold, green, red, seconds, table, yellow};
@@ -19,13 +20,20 @@ pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
-              unit and integration tests with the vectors, doc tests, killed processes, tidy, the\n\
-              reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
+              unit and integration tests with the vectors, doc tests, real agent clients, killed processes,\n\
+              tidy, the reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
-    flags: &[],
+    flags: &[Flag {
+        name: "--all",
+        meaning: "opencode too, which is another 180 MB to install",
+    }],
     words: &[],
-    examples: &["cargo xtask test", "CI=true cargo xtask test"],
+    examples: &[
+        "cargo xtask test --all",
+        "cargo xtask test",
+        "CI=true cargo xtask test",
+    ],
     run,
 };
 
@@ -40,44 +48,73 @@ struct Run<'a> {
 /// something in it failed.
 struct Step {
     name: &'static str,
+    extent: Extent,
     run: fn(&mut Run<'_>) -> Result<Counts>,
+}
+
+/// How much is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Extent {
+    /// What must hold before every change.
+    Usual,
+    /// All there is.
+    All,
 }
 
 const STEPS: &[Step] = &[
     Step {
         name: "toolchain",
+        extent: Extent::Usual,
         run: toolchain,
     },
     Step {
         name: "formatting",
+        extent: Extent::Usual,
         run: formatting,
     },
     Step {
         name: "clippy",
+        extent: Extent::Usual,
         run: clippy,
     },
     Step {
         name: "tests",
+        extent: Extent::Usual,
         run: tests,
     },
     Step {
         name: "doc tests",
+        extent: Extent::Usual,
         run: doc_tests,
     },
     Step {
+        name: "clients",
+        extent: Extent::Usual,
+        run: usual_clients,
+    },
+    Step {
+        name: "opencode",
+        extent: Extent::All,
+        run: opencode,
+    },
+    Step {
         name: "crash",
+        extent: Extent::Usual,
         run: crash_a_little,
     },
     Step {
         name: "tidy",
+        extent: Extent::Usual,
         run: check_tidy,
     },
     Step {
         name: "build --verify",
+        extent: Extent::Usual,
         run: check_build,
     },
     Step {
         name: "demo",
+        extent: Extent::Usual,
         run: play_demo,
     },
 ];
@@ -96,14 +133,20 @@ impl Line {
     }
 }
 
-fn run(workspace: &Workspace, _: &Args) -> Result<()> {
+fn run(workspace: &Workspace, args: &Args) -> Result<()> {
+    let extent = if args.has("--all") {
+        Extent::All
+    } else {
+        Extent::Usual
+    };
+    let steps: Vec<&Step> = STEPS.iter().filter(|it| it.extent <= extent).collect();
     let mut run = Run {
         workspace,
         tools: Tools::default(),
         built: None,
     };
     let mut lines = Vec::new();
-    for step in STEPS {
+    for step in &steps {
         println!("\n{} {}", bold("==>"), bold(step.name));
         let start = Instant::now();
         let (counts, error) = match (step.run)(&mut run) {
@@ -120,7 +163,7 @@ fn run(workspace: &Workspace, _: &Args) -> Result<()> {
             break;
         }
     }
-    report(&lines)
+    report(&steps, &lines)
 }
 
 fn toolchain(run: &mut Run<'_>) -> Result<Counts> {
@@ -145,36 +188,55 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
     if !run.tools.clippy {
         return Ok(Counts::default());
     }
-    let mut cargo = run
-        .workspace
-        .cargo(&["clippy", "--workspace", "--all-targets"]);
-    cargo.args(locked()).args(["--", "-D", "warnings"]);
-    process::run(&mut cargo)?;
+    // `--all-targets` leaves out what cargo does not test by itself.
+    let rest = [Clients::Usual, Clients::Opencode].map(|it| format!("--test={}", it.target()));
+    let [usual, opencode] = rest.each_ref().map(String::as_str);
+    for targets in [&["--all-targets"][..], &[usual, opencode]] {
+        let mut cargo = run.workspace.cargo(&["clippy", "--workspace"]);
+        cargo.args(targets).args(locked());
+        process::run(cargo.args(["--", "-D", "warnings"]))?;
+    }
     Ok(Counts::passed())
 }
 
 fn tests(run: &mut Run<'_>) -> Result<Counts> {
+    // Without doc tests, which are a step of their own.
+    run_tests(run, &["--lib", "--bins", "--tests"])
+}
+
+fn usual_clients(run: &mut Run<'_>) -> Result<Counts> {
+    test_clients(run, Clients::Usual)
+}
+
+fn opencode(run: &mut Run<'_>) -> Result<Counts> {
+    test_clients(run, Clients::Opencode)
+}
+
+fn test_clients(run: &Run<'_>, clients: Clients) -> Result<Counts> {
+    if let Some(skip) = clients::ensure(run.workspace, clients)? {
+        return Ok(Counts {
+            skips: vec![skip],
+            ..Counts::default()
+        });
+    }
+    run_tests(run, &["--test", clients.target()])
+}
+
+/// Runs the tests of some targets.
+fn run_tests(run: &Run<'_>, targets: &[&str]) -> Result<Counts> {
     if run.tools.nextest {
-        return nextest(run);
+        let mut cargo = run
+            .workspace
+            .cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]);
+        cargo.args(["--status-level", "slow", "--color", "never"]);
+        let (status, lines) = process::watch(cargo.args(targets).args(locked()))?;
+        return counts::of_nextest(&lines).checked(status);
     }
     let mut cargo = run
         .workspace
         .cargo(&["test", "--workspace", "--no-fail-fast"]);
-    // Without doc tests, which are a step of their own.
-    cargo.args(["--lib", "--bins", "--tests"]).args(locked());
-    let (status, lines) = process::watch(&mut cargo)?;
+    let (status, lines) = process::watch(cargo.args(targets).args(locked()))?;
     counts::of_cargo_test(&lines).checked(status)
-}
-
-fn nextest(run: &Run<'_>) -> Result<Counts> {
-    let mut cargo = run
-        .workspace
-        .cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]);
-    cargo
-        .args(["--status-level", "slow", "--color", "never"])
-        .args(locked());
-    let (status, lines) = process::watch(&mut cargo)?;
-    counts::of_nextest(&lines).checked(status)
 }
 
 fn doc_tests(run: &mut Run<'_>) -> Result<Counts> {
@@ -230,14 +292,14 @@ fn locked() -> &'static [&'static str] {
 }
 
 /// The table, the skips, and last of all the counts.
-fn report(lines: &[Line]) -> Result<()> {
+fn report(steps: &[&Step], lines: &[Line]) -> Result<()> {
     let skips: Vec<&Skip> = lines.iter().flat_map(|line| &line.counts.skips).collect();
     let passed: usize = lines.iter().map(|line| line.counts.passed).sum();
     let mut failed: usize = lines.iter().map(|line| line.counts.failed).sum();
     if in_ci() {
         failed += skips.len();
     }
-    println!("\n{}", table(&rows(lines)));
+    println!("\n{}", table(&rows(steps, lines)));
     for line in lines.iter().filter(|line| line.failed()) {
         let reason = line.error.as_deref().unwrap_or("see its output above");
         println!("{} {}: {reason}", red("failed"), line.name);
@@ -266,12 +328,12 @@ fn report(lines: &[Line]) -> Result<()> {
     Ok(())
 }
 
-fn rows(lines: &[Line]) -> Vec<Vec<String>> {
+fn rows(steps: &[&Step], lines: &[Line]) -> Vec<Vec<String>> {
     let header = ["step", "result", "passed", "failed", "time"]
         .map(str::to_owned)
         .to_vec();
     let mut rows = vec![header];
-    for step in STEPS {
+    for step in steps {
         let line = lines.iter().find(|line| line.name == step.name);
         let cells = match line {
             None => [
