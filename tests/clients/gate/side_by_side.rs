@@ -9,7 +9,7 @@ use ralph_gate_tests::clients::model_server::{ModelServer, Turn, last_said};
 use ralph_gate_tests::clients::stage::Stage;
 use ralph_gate_tests::offline_tests;
 
-use super::{Remembered, all_remembered, run_gated};
+use ralph_gate_tests::clients::gated::{Remembered, all_remembered, run_gated};
 
 const CONFIG: &str = r#"[contract]
 mode = "ralph"

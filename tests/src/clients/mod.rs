@@ -1,6 +1,7 @@
 //! Real agent clients, offline, each in a home of its own, against a model that says what a test wants.
 
 mod codex;
+pub mod gated;
 mod gemini;
 mod http;
 pub mod limited;
