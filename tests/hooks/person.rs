@@ -218,3 +218,51 @@ fn the_doctor_finds_a_hook_whose_program_is_gone_and_another_ralph_beside_it() {
         "{claude}"
     );
 }
+
+const CONFIG: &str = "[contract]\nmode = \"ralph\"\ncompletion_checks = [\"done\"]\n\n[checks.done]\nkind = \"file\"\npath = \"done.txt\"\n";
+
+#[test]
+fn a_loop_without_a_loop_file_can_be_ended_and_lets_its_session_go() {
+    let project = Project::new();
+    project.write("ralph-gate.toml", CONFIG);
+    assert_eq!(project.stop("no", false)["decision"], "block");
+    let said = project.gate(&["loop", "cancel"], "");
+    assert_eq!(said.stdout, "Cancelled Ralph loop (was at iteration 1)\n");
+    assert_eq!(project.stop("bye", true), Value::Null);
+    assert_eq!(project.stop("and bye", false), Value::Null);
+}
+
+#[test]
+fn an_agent_cannot_cancel_its_own_loop_unless_its_person_has_spoken() {
+    let project = Project::new();
+    assert_eq!(
+        project
+            .gate(&["loop", "start", "--completion-promise", "X", "do it"], "")
+            .code,
+        0
+    );
+    assert_eq!(project.stop("no", false)["decision"], "block");
+    let cancel = || {
+        let mut command = project.command();
+        let output = command
+            .args(["loop", "cancel"])
+            .env("CLAUDECODE", "1")
+            .output();
+        assert!(output.unwrap().status.success());
+        assert_eq!(project.read(LOOP_FILE), None);
+    };
+    cancel();
+    let answer = project.stop("free", true);
+    assert_eq!(answer["decision"], "block", "{answer}");
+    assert!(
+        answer["reason"]
+            .as_str()
+            .unwrap()
+            .contains("was taken away")
+    );
+    assert!(project.read(LOOP_FILE).is_some());
+    // Its person typed /cancel-ralph.
+    cancel();
+    assert_eq!(project.stop("as you wish", false), Value::Null);
+    assert_eq!(project.read(LOOP_FILE), None);
+}

@@ -72,6 +72,16 @@ fn evidence_about_other_work_is_gathered_again() {
 }
 
 #[test]
+fn a_loop_whose_checks_are_running_can_be_canceled() {
+    let project = slow();
+    assert_eq!(ask(&project, "done", "1")["decision"], "block");
+    wait_until("the check", || project.home().join("begun").exists());
+    let said = project.gate(&["loop", "cancel", "--json"], "");
+    assert_eq!(said.json()["canceled"], true, "{said:?}");
+    assert_eq!(project.stop("bye", true), Value::Null);
+}
+
+#[test]
 fn a_client_that_never_closes_its_end_is_answered_at_the_deadline() {
     let project = Project::new();
     let mut child = project

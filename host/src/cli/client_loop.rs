@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ralph_gate::harness::loop_file::Found;
-use ralph_gate::harness::person::{self, NewLoop};
+use ralph_gate::harness::person::{self, Canceler, NewLoop};
+use ralph_gate::runner::is_inside_a_client;
 use serde_json::{Value, json};
 
 use super::args::{ClientLoopCommand, LoopStartArgs};
@@ -219,7 +220,12 @@ fn describe(found: &Found) -> String {
 }
 
 fn cancel(folder: &Path, terminal: &Terminal) -> Result<Exit, CliError> {
-    let canceled = person::cancel(gate()?, folder)?;
+    let who = if is_inside_a_client() {
+        Canceler::Agent
+    } else {
+        Canceler::Person
+    };
+    let canceled = person::cancel(gate()?, folder, who)?;
     let answer = match &canceled {
         None => json!({ "canceled": false }),
         Some(it) => json!({ "canceled": true, "iteration": it.iteration, "file": it.path }),

@@ -14,11 +14,15 @@ use super::Harness;
 use super::answer::Reply;
 use super::event::{Event, LONGEST};
 use super::hook::Asker;
+use crate::runner::Control;
 
 /// How long evidence is kept for a question that may not come.
 const KEPT: Duration = Duration::from_hours(1);
 /// How long a question may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often it is looked whether the loop was canceled.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Where the attendant of one loop is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,16 +92,24 @@ pub struct Waiting {
     first: Event,
     harness: Option<Harness>,
     listener: Option<socket::Listener>,
+    /// Ends the waiting.
+    control: Control,
     /// A question that came later, and whoever asked it.
     later: Mutex<Option<(Event, socket::Stream)>>,
 }
 
 impl Waiting {
     /// Begins to listen for later questions. Where that can't be done, only the first one is answered.
-    pub fn new(address: &Address, first: Event, harness: Option<Harness>) -> Self {
+    pub fn new(
+        address: &Address,
+        first: Event,
+        harness: Option<Harness>,
+        control: &Control,
+    ) -> Self {
         Self {
             first,
             harness,
+            control: control.clone(),
             listener: socket::listen(address).ok(),
             later: Mutex::new(None),
         }
@@ -121,8 +133,11 @@ impl Waiting {
         let listener = self.listener.as_ref()?;
         let until = Instant::now() + KEPT;
         loop {
+            if self.control.is_stopped() {
+                return None;
+            }
             let left = left(until).ok()?;
-            if !is_ready(listener, PollFlags::IN, left) {
+            if !is_ready(listener, PollFlags::IN, left.min(LOOK_AGAIN)) {
                 continue;
             }
             let Ok(mut stream) = listener.accept() else {

@@ -2,17 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use ralph_gate_component::Word as _;
-
-use super::Harness;
 use super::error::HarnessError;
 use super::loop_file::{Found, PLACE};
 use super::project::{find_config, folders};
 use crate::config::{ConfigError, Promises};
 use crate::engine::{GateEngine, LoopFile};
-use crate::memory::DEFAULT_ROOT;
+use crate::memory::{DEFAULT_ROOT, list};
 use crate::moment::utc;
-use crate::runner::{ClientSession, cancel_stopped};
+use crate::runner::{Ask, Standing, StandingPhase, ask, cancel_stopped};
 
 /// A loop that is to begin.
 #[derive(Debug, Clone)]
@@ -70,25 +67,37 @@ pub fn look(gate: &GateEngine, folder: &Path) -> Result<Option<Found>, HarnessEr
     Ok(found.filter(|found| found.file.active))
 }
 
-/// A loop that was ended.
+/// Who wants a loop to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Canceler {
+    /// A person, from a shell of their own.
+    Person,
+    /// The agent, whose person may have asked for it: the next question of its client tells.
+    Agent,
+}
+
+/// Loops that were ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Canceled {
-    /// The iteration that it was in.
+    /// The iteration that the loop was in, or the last one of those that have no loop file.
     pub iteration: u32,
     /// Where its loop file was.
     pub path: Option<PathBuf>,
 }
 
-/// Ends the loop of a folder: its file is put aside, and its memory says that it was canceled. None if there is none.
+/// Ends the loop of a folder: its file is put aside, and its memory says that it was canceled. Without a loop file, the
+/// loops end that the configuration asks for. None if there is none.
 ///
 /// What can't be read is put aside as well: nothing else would end such a loop.
-pub fn cancel(gate: &GateEngine, folder: &Path) -> Result<Option<Canceled>, HarnessError> {
+pub fn cancel(
+    gate: &GateEngine,
+    folder: &Path,
+    canceler: Canceler,
+) -> Result<Option<Canceled>, HarnessError> {
     let found = match Found::find(gate, folder) {
-        Ok(Some(found)) => found,
-        Ok(None) => return Ok(None),
+        Ok(found) => found,
         Err(HarnessError::LoopFile { path, reason }) => {
-            let aside = Found::put_aside_at(&path);
-            return match aside {
+            return match Found::put_aside_at(&path) {
                 Ok(()) => Ok(Some(Canceled {
                     iteration: 0,
                     path: Some(path),
@@ -99,31 +108,56 @@ pub fn cancel(gate: &GateEngine, folder: &Path) -> Result<Option<Canceled>, Harn
         Err(error) => return Err(error),
     };
     // The file first: a hook that is judging finds it gone.
-    found.put_aside()?;
-    if let Some(session) = &found.file.session_id {
-        forget(gate, folder, session)?;
+    if let Some(found) = &found {
+        found.put_aside()?;
     }
-    Ok(Some(Canceled {
-        iteration: found.file.iteration,
-        path: Some(found.path.clone()),
-    }))
+    let session = found.as_ref().and_then(|it| it.file.session_id.as_deref());
+    let ended = match (canceler, &found) {
+        (Canceler::Agent, _) => None,
+        (Canceler::Person, Some(_)) if session.is_none() => None,
+        (Canceler::Person, _) => end_all(gate, folder, session)?,
+    };
+    Ok(match found {
+        Some(found) => Some(Canceled {
+            iteration: found.file.iteration,
+            path: Some(found.path),
+        }),
+        None => ended.map(|iteration| Canceled {
+            iteration,
+            path: None,
+        }),
+    })
 }
 
-/// Says in the memory that a session's loop was canceled, whichever client's it is.
-fn forget(gate: &GateEngine, folder: &Path, session: &str) -> Result<(), HarnessError> {
+/// Ends the open loops of clients that are remembered for a folder: one session's, or all that have no loop file. Gives
+/// the last iteration.
+fn end_all(
+    gate: &GateEngine,
+    folder: &Path,
+    session: Option<&str>,
+) -> Result<Option<u32>, HarnessError> {
+    let mut last = None;
     for root in roots(folder)? {
-        for harness in Harness::ALL {
-            let session = ClientSession {
-                harness: harness.as_str(),
-                id: session,
+        for listed in list(&root).unwrap_or_default() {
+            let Some(key) = listed.key else {
+                continue;
             };
-            let newest = session.newest(&root);
-            if newest > 0 {
-                cancel_stopped(gate, &root, &session.key(newest))?;
+            let Ok(standing) = Standing::read(gate, &root, &key) else {
+                continue;
+            };
+            let is_meant = match session {
+                Some(session) => standing.attended.session == session,
+                None => standing.attended.loop_file.is_none(),
+            };
+            if is_meant && standing.phase() == StandingPhase::Open {
+                // Whoever runs its checks lets go of its memory.
+                let _ = ask(&root.join(key.folder()), &Ask::Cancel);
+                cancel_stopped(gate, &root, &key)?;
+                last = last.max(Some(standing.iteration));
             }
         }
     }
-    Ok(())
+    Ok(last)
 }
 
 /// Where loops of a folder may be remembered.

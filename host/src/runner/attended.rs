@@ -216,6 +216,7 @@ impl<'l> Loop<'l> {
         let setting = setting(gate, config, task, control, watch);
         let agent = agent(beginning.prompt);
         let mut begun = Self::create(setting, task, terms, key, agent, Some(record))?;
+        begun.announce();
         begun.baseline = begun.take_baseline()?;
         if let Some(before) = before {
             // The agent was at work before this loop, too.
@@ -244,6 +245,7 @@ impl<'l> Loop<'l> {
         let (terms, agent, key) = (task.terms()?, agent(&standing.prompt), standing.key.clone());
         let known = baseline.clone().unwrap_or_default();
         let mut open = Self::with(setting, store, session, terms, key, agent, known);
+        open.announce();
         if baseline.is_none() {
             open.baseline = open.take_baseline()?;
             open.save_baseline()?;

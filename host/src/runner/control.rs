@@ -143,7 +143,8 @@ impl Control {
         &self.stop
     }
 
-    pub(super) fn is_stopped(&self) -> bool {
+    /// Whether it is to end.
+    pub fn is_stopped(&self) -> bool {
         self.stop.is_canceled()
     }
 

@@ -31,7 +31,7 @@ pub use events::{
     AgentRecord, AttendedRecord, ClientEndedRecord, ClientRecord, Heard, LoopFileRecord,
     LoopRecord, ResumeRecord, VerdictRecord,
 };
-pub use operator::{cancel_stopped, is_inside_a_loop, override_stopped};
+pub use operator::{cancel_stopped, is_inside_a_client, is_inside_a_loop, override_stopped};
 pub use resume::{Resumed, newest};
 pub use standard::{Once, become_agent, run_once};
 pub use watch::{LoopEvent, Phase, Watch};

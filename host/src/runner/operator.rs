@@ -101,11 +101,29 @@ fn save(
 
 /// Whether this process was started by a loop, directly or not: then it is no operator.
 pub fn is_inside_a_loop() -> bool {
-    const MARKS: [&[u8]; 2] = [b"RALPH_GATE_MEMORY=", b"RALPH_GATE_INNER="];
+    crate::process::is_below_a_runner()
+        || is_below_a_mark(&[b"RALPH_GATE_MEMORY=", b"RALPH_GATE_INNER="])
+}
+
+/// Whether this process was started by the agent of a client: then a person may have asked for it, or not.
+pub fn is_inside_a_client() -> bool {
+    // What clients put into the environment of the tools that their agents use.
+    is_below_a_mark(&[
+        b"CLAUDECODE=",
+        b"CODEX_SANDBOX",
+        b"GEMINI_CLI=",
+        b"OPENCODE=",
+    ])
+}
+
+/// Whether a process above this one, or this one, has a variable of that name.
+fn is_below_a_mark(marks: &[&[u8]]) -> bool {
     let has_mark = |process: &u32| {
         let environment = crate::process::environment_of(*process).unwrap_or_default();
         let mut variables = environment.split(|byte| *byte == 0);
-        variables.any(|variable| MARKS.iter().any(|mark| variable.starts_with(mark)))
+        variables.any(|variable| marks.iter().any(|mark| variable.starts_with(mark)))
     };
-    crate::process::is_below_a_runner() || crate::process::ancestors().iter().any(has_mark)
+    let own = std::iter::once(std::process::id());
+    own.chain(crate::process::ancestors())
+        .any(|process| has_mark(&process))
 }

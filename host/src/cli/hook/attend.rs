@@ -11,10 +11,10 @@ use ralph_gate::config::Promises;
 use ralph_gate::harness::attendant::{self, Address, Waiting};
 use ralph_gate::harness::{self, Answer, Event, Harness, Hook};
 use ralph_gate::process::{self, Role};
-use ralph_gate::runner::Control;
+use ralph_gate::runner::{Control, LoopEvent, Watch};
 use ralph_gate_component::Word as _;
 
-use super::{Judged, MOST, Nobody, failed, judged, variable};
+use super::{Judged, MOST, failed, judged, variable};
 use crate::cli::args::HookArgs;
 use crate::cli::error::CliError;
 use crate::cli::{Exit, gate};
@@ -132,17 +132,29 @@ pub(super) fn run(args: &HookArgs) -> Result<Exit, CliError> {
     Ok(Exit::Success)
 }
 
+/// Lets whoever cancels the loop reach it as soon as its memory is known.
+struct Reachable<'r>(&'r Control);
+
+impl Watch for Reachable<'_> {
+    fn see(&self, event: &LoopEvent<'_>) {
+        if let LoopEvent::Opened { memory, .. } = event {
+            // Without it the loop ends when the checks do.
+            let _ = self.0.listen(memory);
+        }
+    }
+}
+
 fn attend(args: &HookArgs, event: &Event, control: &Control) -> Result<(), String> {
     let gate = gate().map_err(|error| error.to_string())?;
     let address = harness::takes_time(gate, event).map_err(|error| error.to_string())?;
     let Some(address) = address else {
         return Err("there is nothing to wait for".to_owned());
     };
-    let waiting = Waiting::new(&address, event.clone(), args.harness);
+    let waiting = Waiting::new(&address, event.clone(), args.harness, control);
     let hook = Hook {
         gate,
         control,
-        watch: &Nobody,
+        watch: &Reachable(control),
         environment: &variable,
         promises: args.promises(),
         asker: &waiting,
