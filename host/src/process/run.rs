@@ -24,6 +24,8 @@ use super::tree::Tree;
 const GRACE: Duration = Duration::from_millis(500);
 /// How long what a program left running may take to end by itself.
 const LEFTOVER_PATIENCE: Duration = Duration::from_millis(300);
+/// How often nothing must have been seen before it is believed that nothing is there.
+const LOOKS: usize = 3;
 /// How often is looked whether something has ended that doesn't tell by itself.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 /// How long the system may take to end a process that was killed.
@@ -180,7 +182,7 @@ impl<'a> Running<'a> {
             let left = deadline.saturating_duration_since(Instant::now());
             let over = left.is_zero() || stop.is_some_and(Stop::is_canceled);
             if self.has_ended() {
-                let alive = self.custody.tree.alive();
+                let alive = self.alive();
                 if alive.is_empty() {
                     self.custody.remains = Remains::Nothing;
                 }
@@ -194,6 +196,17 @@ impl<'a> Running<'a> {
                 self.wait(Some(left), stop);
             }
         }
+    }
+
+    /// What is alive of the program. One that flees from process to process can slip through a single look.
+    fn alive(&mut self) -> Vec<Leftover> {
+        for _ in 1..LOOKS {
+            let alive = self.custody.tree.alive();
+            if !alive.is_empty() {
+                return alive;
+            }
+        }
+        self.custody.tree.alive()
     }
 
     /// Sleeps until there is something to read or to write, the program ends, `stop` is used, or the time is over.
