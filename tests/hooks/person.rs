@@ -266,3 +266,39 @@ fn an_agent_cannot_cancel_its_own_loop_unless_its_person_has_spoken() {
     assert_eq!(project.stop("as you wish", false), Value::Null);
     assert_eq!(project.read(LOOP_FILE), None);
 }
+
+#[test]
+fn an_agent_cannot_end_what_only_the_configuration_asks_for() {
+    let project = Project::new();
+    project.write("ralph-gate.toml", CONFIG);
+    assert_eq!(project.stop("no", false)["decision"], "block");
+    let mut command = project.command();
+    command.args(["loop", "cancel"]).env("CLAUDECODE", "1");
+    let said = ralph_gate_tests::said::Said::by(&mut command);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stderr.contains("a terminal of your own"), "{said:?}");
+    assert_eq!(project.stop("please", true)["decision"], "block");
+}
+
+#[test]
+fn a_client_that_let_its_agent_stop_all_the_same_is_in_the_log() {
+    let project = Project::new();
+    project.write(
+        "ralph-gate.toml",
+        &CONFIG.replace("mode", "no_progress_limit = 0\nmode"),
+    );
+    for turn in 0..8 {
+        let answer = project.stop(&format!("turn {turn}"), turn > 0);
+        assert_eq!(answer["decision"], "block", "{answer}");
+    }
+    let logs = || project.gate(&["logs", "--json"], "").stdout;
+    assert!(!logs().contains("client_ended"));
+    assert_eq!(project.stop("and now?", false)["decision"], "block");
+    let logs = logs();
+    let ended = logs.lines().find(|line| line.contains("client_ended"));
+    let ended: Value = serde_json::from_str(ended.unwrap()).unwrap();
+    assert_eq!(
+        ended["data"],
+        json!({ "iteration": 8, "blocks": 8, "cap": 8 })
+    );
+}

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::processes::Mark;
 use ralph_gate_tests::said::Said;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -16,12 +17,15 @@ pub(crate) const LOOP_FILE: &str = ".claude/ralph-loop.local.md";
 /// A folder with a home and a project.
 pub(crate) struct Project {
     folder: TempDir,
+    /// What everything carries that is started here.
+    pub(crate) mark: Mark,
 }
 
 impl Project {
     pub(crate) fn new() -> Self {
         let project = Self {
             folder: TempDir::new().unwrap(),
+            mark: Mark::new(),
         };
         fs::create_dir(project.work()).unwrap();
         project
@@ -67,7 +71,8 @@ impl Project {
             .current_dir(self.work())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.home());
+            .env("HOME", self.home())
+            .envs([self.mark.variable()]);
         command
     }
 

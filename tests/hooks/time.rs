@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use ralph_gate_tests::random::Random;
 use ralph_gate_tests::waiting::wait_until;
+use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
 use crate::project::{LOOP_FILE, Project, stop_event};
@@ -69,6 +70,24 @@ fn evidence_about_other_work_is_gathered_again() {
         project.home().join("begun").exists(),
         "it was not run again"
     );
+}
+
+#[test]
+fn an_agent_that_kills_its_checks_is_not_let_go() {
+    let project = slow();
+    let asking = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| ask(&project, "done", "60"));
+        wait_until("the check", || project.home().join("begun").exists());
+        for (process, command) in project.mark.alive() {
+            if command.contains("--attend") || command.contains("sh -c") {
+                let _ = kill_process(process, Signal::KILL);
+            }
+        }
+        asking.join().unwrap()
+    });
+    assert_eq!(asking["decision"], "block", "{asking}");
+    let reason = asking["reason"].as_str().unwrap();
+    assert!(reason.contains("missing_evidence"), "{reason}");
 }
 
 #[test]

@@ -312,7 +312,7 @@ pub(crate) struct HookArgs {
     #[arg(value_parser = harness_parser(), value_name = "CLIENT")]
     pub(crate) harness: Option<Harness>,
     /// Answer after so many seconds, whatever is known then; less than the client's own timeout
-    #[arg(long, value_name = "SECONDS", default_value_t = 570)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 570, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub(crate) deadline: u32,
     /// Count promises as the official Ralph plugin does: anywhere, and without tags if nothing else was said
     #[arg(long)]

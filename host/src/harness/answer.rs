@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use super::{Harness, claude_code, codex, copilot, cursor, gemini, opencode};
 
 /// What a client is answered, in one form for all clients.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
     /// The agent may stop.
     Allow {
@@ -54,7 +55,7 @@ impl Answer {
 
 /// What is printed. The exit code is always 0: every client takes any other one for a defect of the hook, and lets the
 /// agent stop.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reply {
     /// Exactly one JSON object, or nothing.
     pub stdout: String,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::Harness;
-use super::answer::Reply;
+use super::answer::Answer;
 use super::event::{Event, LONGEST};
 use super::hook::Asker;
 use crate::runner::Control;
@@ -20,7 +20,6 @@ use crate::runner::Control;
 const KEPT: Duration = Duration::from_hours(1);
 /// How long a question may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
-
 /// How often it is looked whether the loop was canceled.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
@@ -31,7 +30,6 @@ pub struct Address(String);
 impl Address {
     /// Of the loops of one client's session in one place.
     pub(super) fn new(root: &Path, session: &str) -> Self {
-        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let mut hasher = blake3::Hasher::new();
         hasher.update(root.as_os_str().as_encoded_bytes());
         hasher.update(b"\0");
@@ -45,7 +43,7 @@ impl Address {
 }
 
 /// Asks an attendant that is at work already. None if there is none, or if it ended before it answered.
-pub fn ask(address: &Address, event: &[u8], deadline: Instant) -> io::Result<Option<Reply>> {
+pub fn ask(address: &Address, event: &[u8], deadline: Instant) -> io::Result<Option<Answer>> {
     let Some(mut stream) = socket::connect(address)? else {
         return Ok(None);
     };
@@ -61,12 +59,12 @@ pub fn ask(address: &Address, event: &[u8], deadline: Instant) -> io::Result<Opt
     match stream.take(LONGEST as u64).read_to_end(&mut text) {
         Err(error) if is_late(&error) => Err(io::ErrorKind::TimedOut.into()),
         // One that is gone has no answer.
-        _ => Ok(reply(&text)),
+        _ => Ok(read(&text)),
     }
 }
 
 /// An attendant's answer. None if it is not whole.
-pub fn reply(text: &[u8]) -> Option<Reply> {
+pub fn read(text: &[u8]) -> Option<Answer> {
     serde_json::from_slice(text).ok()
 }
 
@@ -116,8 +114,8 @@ impl Waiting {
     }
 
     /// Answers whoever waits.
-    pub fn answer(self, reply: &Reply) -> io::Result<()> {
-        let text = serde_json::to_string(reply)?;
+    pub fn answer(self, answer: &Answer) -> io::Result<()> {
+        let text = serde_json::to_string(answer)?;
         match self.later.into_inner() {
             Ok(Some((_, mut stream))) => stream.write_all(text.as_bytes()),
             _ => {

@@ -43,6 +43,20 @@ pub(super) enum Followed {
     Canceled,
 }
 
+/// Whose loop file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// This session's, or there is none.
+    Ours,
+    /// Another session's, since a moment ago.
+    Lost,
+}
+
+/// Where the loops of a configuration are remembered.
+fn root(config: &Config) -> PathBuf {
+    config.workspace.join(&config.memory.root)
+}
+
 /// The session that an event is of.
 pub(super) fn session(event: &Event) -> ClientSession<'_> {
     ClientSession {
@@ -58,11 +72,23 @@ impl Case {
         event: &Event,
         promises: Promises,
     ) -> Result<Option<Self>, HarnessError> {
-        let found = Found::find(gate, &event.folder)?.filter(|it| it.is_of(&event.session));
-        let Some(config) = config(event, found.as_ref())? else {
-            return Ok(None);
+        let found = Found::find(gate, &event.folder, |it| it.is_of(&event.session));
+        let config = config(event, found.as_ref().ok().and_then(Option::as_ref));
+        // What an agent can write is not what its loop is found by: that is in the memory.
+        let (found, config) = match (found, config) {
+            (Ok(found), Ok(Some(config))) => (found, config),
+            (Ok(_), Ok(None)) => return Ok(None),
+            (found, config) => {
+                let problems = [found.as_ref().err(), config.as_ref().err()];
+                if let Some(open) = Self::despite(gate, event, problems)? {
+                    return Ok(Some(open));
+                }
+                found?;
+                config?;
+                return Ok(None);
+            }
         };
-        let root = config.workspace.join(&config.memory.root);
+        let root = root(&config);
         let generation = session(event).newest(&root);
         let mut given_up = None;
         if generation > 0 {
@@ -104,6 +130,28 @@ impl Case {
         Ok(case)
     }
 
+    /// The loop that is under way, although its loop file or configuration can't be read: as long as no person has
+    /// spoken, nobody but the agent can have done that.
+    fn despite(
+        gate: &GateEngine,
+        event: &Event,
+        problems: [Option<&HarnessError>; 2],
+    ) -> Result<Option<Self>, HarnessError> {
+        let Some(workspace) = remembered(event) else {
+            return Ok(None);
+        };
+        let root = root(&empty_config(&workspace)?);
+        let generation = session(event).newest(&root);
+        let standing = Standing::read(gate, &root, &session(event).key(generation))?;
+        let is_continued = event.is_continued_after(standing.last.as_ref());
+        if standing.phase() != Phase::Open || !is_continued {
+            return Ok(None);
+        }
+        let reason = problems.iter().flatten().map(ToString::to_string);
+        let reason = reason.collect::<Vec<String>>().join("; ");
+        Self::going_on(gate, generation, standing, None, Some(reason)).map(Some)
+    }
+
     fn going_on(
         gate: &GateEngine,
         generation: u32,
@@ -128,9 +176,12 @@ impl Case {
     }
 
     /// Ends what the person has given up, and binds a loop file that is nobody's yet.
-    pub(super) fn settle(&mut self, gate: &GateEngine, event: &Event) -> Result<(), HarnessError> {
-        let root = self.config.workspace.join(&self.config.memory.root);
-        cancel(gate, &root, self.given_up.as_ref())?;
+    pub(super) fn settle(
+        &mut self,
+        gate: &GateEngine,
+        event: &Event,
+    ) -> Result<Settled, HarnessError> {
+        cancel(gate, &self.root(), self.given_up.as_ref())?;
         let unbound = self
             .loop_file
             .as_ref()
@@ -140,12 +191,32 @@ impl Case {
                 session_id: Some(event.session.clone()),
                 ..LoopFileChange::default()
             };
-            // Where somebody else was faster, the next look tells whose it is.
-            if let Some(bound) = file.change(gate, &change)? {
-                self.loop_file = Some(bound);
+            match file.change(gate, &change)? {
+                Some(bound) => self.loop_file = Some(bound),
+                None => return Ok(Settled::Lost),
             }
         }
-        Ok(())
+        Ok(Settled::Ours)
+    }
+
+    /// A loop file that others change again and again.
+    pub(super) fn contested(&self) -> HarnessError {
+        let path = self.loop_file.as_ref().map(|it| it.path.clone());
+        HarnessError::LoopFile {
+            path: path.unwrap_or_default(),
+            reason: "it is being changed by others".to_owned(),
+        }
+    }
+
+    /// Where loops are remembered.
+    pub(super) fn root(&self) -> PathBuf {
+        root(&self.config)
+    }
+
+    /// Ends the loop because its person has ended it.
+    pub(super) fn cancel(&self, gate: &GateEngine, event: &Event) -> Result<(), HarnessError> {
+        let key = session(event).key(self.generation);
+        cancel(gate, &self.root(), Some(&key))
     }
 
     /// Opens the loop, or begins it.
@@ -234,9 +305,6 @@ impl Case {
                 };
                 let is_there = |path: &Path| path.symlink_metadata().is_ok();
                 if found.change(gate, &change)?.is_none() && !is_there(&found.path) {
-                    let root = self.config.workspace.join(&self.config.memory.root);
-                    let key = session(event).key(self.generation);
-                    cancel(gate, &root, Some(&key))?;
                     return Ok(Followed::Canceled);
                 }
             }
@@ -248,7 +316,7 @@ impl Case {
                         session_id: Some(event.session.clone()),
                         ..record.file
                     };
-                    Found::write(gate, &record.path, &file)?;
+                    Found::restore(gate, &record.path, &file)?;
                 }
             }
             (None, _) => {}
@@ -270,12 +338,23 @@ impl Same {
     fn of(standing: &Standing, found: Option<&Found>, event: &Event) -> Self {
         let what = match (&standing.attended.loop_file, found) {
             (None, None) => return Self::Yes,
-            (Some(record), Some(found)) if found.is_as(record) => return Self::Yes,
+            (Some(record), Some(found))
+                if found.is_as(record) && standing.could_be_at(found.file.iteration) =>
+            {
+                return Self::Yes;
+            }
             (Some(record), None) => format!("{} was taken away", record.path.display()),
             (_, Some(found)) => format!("{} was changed", found.path.display()),
         };
+        let record = standing.attended.loop_file.as_ref();
         if event.is_continued_after(standing.last.as_ref()) {
             Self::Tampered(what)
+        } else if record
+            .zip(found)
+            .is_some_and(|(record, found)| found.is_as(record))
+        {
+            // Another hook went on with it.
+            Self::Yes
         } else {
             Self::GivenUp
         }

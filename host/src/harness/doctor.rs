@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Harness;
 use super::install::{Action, LoopDetection, Scope, Status, Target, Wanted, plan, status};
-use super::loop_file::Found;
+use super::person::look;
 use super::project::find_config;
 use crate::engine::GateEngine;
 use crate::process::{self, Keep, Program, Stop};
@@ -115,13 +115,13 @@ pub fn examine(gate: &GateEngine, surroundings: &Surroundings<'_>) -> Examinatio
         .map(|it| examine_client(*it, surroundings));
     Examination {
         clients: clients.flatten().collect(),
-        active_loop: match Found::find(gate, surroundings.root) {
-            Ok(Some(found)) if found.file.active => LoopReport::Active {
+        active_loop: match look(gate, surroundings.root) {
+            Ok(Some(found)) => LoopReport::Active {
                 file: found.path,
                 iteration: found.file.iteration,
                 session: found.file.session_id,
             },
-            Ok(_) => LoopReport::None,
+            Ok(None) => LoopReport::None,
             Err(error) => LoopReport::Unreadable {
                 reason: error.to_string(),
             },

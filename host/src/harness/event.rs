@@ -10,7 +10,7 @@ use super::{Harness, claude_code, codex, copilot, cursor, gemini, opencode};
 use crate::runner::ClientRecord;
 
 /// The longest event that is read, in bytes.
-pub(super) const LONGEST: usize = 16 << 20;
+pub const LONGEST: usize = 16 << 20;
 
 /// Something that a client tells its hook.
 #[derive(Debug, Clone, PartialEq, Eq)]

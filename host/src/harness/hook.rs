@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::attendant::Address;
-use super::case::{Case, Followed, session};
+use super::case::{Case, Followed, Settled, session};
 use super::error::HarnessError;
 use super::event::{Event, Message, Moment, Source};
 use super::transcript::{Form, Last, last_message};
@@ -10,10 +10,13 @@ use super::{Harness, reason};
 use crate::config::Promises;
 use crate::engine::{Decision, GateEngine, Verdict};
 use crate::evidence::runs_programs;
-use crate::memory::View;
+use crate::memory::{MemoryError, View};
 use crate::runner::{
     ClientEndedRecord, ClientRecord, Control, Evidenced, Heard, Loop, RunError, Stopping, Watch,
 };
+
+/// How often a loop file is looked at again that others change meanwhile.
+const ATTEMPTS: usize = 3;
 
 /// What answering needs.
 pub struct Hook<'h> {
@@ -27,6 +30,8 @@ pub struct Hook<'h> {
     pub environment: &'h dyn Fn(&str) -> Option<String>,
     /// Which promises count.
     pub promises: Promises,
+    /// Where the evidence comes from.
+    pub gathering: Gathering,
     /// Who waits for the answer.
     pub asker: &'h dyn Asker,
 }
@@ -48,48 +53,102 @@ impl Asker for Patient<'_> {
     }
 }
 
-/// Answers an event. None if nobody waits for the answer any more.
-pub fn answer(hook: &Hook<'_>, event: &Event) -> Result<Option<Answer>, HarnessError> {
-    match &event.moment {
-        Moment::Stop => stop(hook, event),
-        Moment::SessionStart(source) => session_start(hook, event, *source).map(Some),
-        Moment::Aborted | Moment::SubagentStop | Moment::PreCompact | Moment::Other(_) => {
-            Ok(Some(Answer::SILENT))
+/// Where the evidence comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gathering {
+    /// It is gathered here.
+    Here,
+    /// Whoever gathered it has ended without an answer: there is none.
+    Lost,
+}
+
+/// What a client asks, and the loop that it asks about.
+pub struct Question<'q> {
+    event: &'q Event,
+    /// None if there is no loop, and the agent may do as it likes.
+    case: Option<Case>,
+}
+
+impl<'q> Question<'q> {
+    /// Finds the loop that an event is about.
+    pub fn find(
+        gate: &GateEngine,
+        event: &'q Event,
+        promises: Promises,
+    ) -> Result<Self, HarnessError> {
+        let case = match &event.moment {
+            // An agent that only waits will be back.
+            Moment::Stop if event.is_paused => None,
+            Moment::Stop | Moment::SessionStart(_) => Case::find(gate, event, promises)?,
+            Moment::Aborted | Moment::SubagentStop | Moment::PreCompact | Moment::Other(_) => None,
+        };
+        Ok(Self { event, case })
+    }
+
+    /// What the client told.
+    pub fn event(&self) -> &'q Event {
+        self.event
+    }
+
+    /// Where the attendant is reached that answers it, if that runs programs and so may take its time.
+    pub fn takes_time(&self) -> Result<Option<Address>, HarnessError> {
+        let Some(case) = self
+            .case
+            .as_ref()
+            .filter(|_| self.event.moment == Moment::Stop)
+        else {
+            return Ok(None);
+        };
+        let terms = case.task.terms()?;
+        let address = Address::new(&case.root(), session(self.event).key(1).text());
+        Ok(runs_programs(&case.config, &terms).then_some(address))
+    }
+
+    /// Answers it. None if nobody waits for the answer any more.
+    pub fn answer(self, hook: &Hook<'_>) -> Result<Option<Answer>, HarnessError> {
+        let Some(case) = self.case else {
+            return Ok(Some(Answer::SILENT));
+        };
+        let answer = match &self.event.moment {
+            Moment::SessionStart(source) => {
+                session_start(hook, self.event, *source, &case).map(Some)
+            }
+            _ => stop(hook, self.event, case),
+        };
+        match answer {
+            // Not a state that can't be read: it will be free again.
+            Err(HarnessError::Run(RunError::Memory(error @ MemoryError::Busy { .. }))) => {
+                let reason = reason::busy(&error.to_string());
+                Ok(Some(Answer::Block { reason, note: None }))
+            }
+            answer => answer,
         }
     }
 }
 
-/// Where the attendant is reached that judges an event, if judging it runs programs and so may take its time.
-pub fn takes_time(gate: &GateEngine, event: &Event) -> Result<Option<Address>, HarnessError> {
-    if event.moment != Moment::Stop || event.is_paused {
-        return Ok(None);
+/// The agent wants to stop.
+fn stop(hook: &Hook<'_>, event: &Event, mut case: Case) -> Result<Option<Answer>, HarnessError> {
+    for _ in 0..ATTEMPTS {
+        match case.settle(hook.gate, event)? {
+            Settled::Ours => return judge(hook, event, &case),
+            // Another session was faster: what else is there for this one?
+            Settled::Lost => match Case::find(hook.gate, event, hook.promises)? {
+                Some(other) => case = other,
+                None => return Ok(Some(Answer::SILENT)),
+            },
+        }
     }
-    let Some(case) = Case::find(gate, event, Promises::default())? else {
-        return Ok(None);
-    };
-    let terms = case.task.terms()?;
-    let root = case.config.workspace.join(&case.config.memory.root);
-    let address = Address::new(&root, session(event).key(1).text());
-    Ok(runs_programs(&case.config, &terms).then_some(address))
+    Err(case.contested())
 }
 
-/// The agent wants to stop.
-fn stop(hook: &Hook<'_>, event: &Event) -> Result<Option<Answer>, HarnessError> {
-    // It only waits, and will be back.
-    if event.is_paused {
-        return Ok(Some(Answer::SILENT));
-    }
-    let Some(mut case) = Case::find(hook.gate, event, hook.promises)? else {
-        return Ok(Some(Answer::SILENT));
-    };
-    case.settle(hook.gate, event)?;
+fn judge(hook: &Hook<'_>, event: &Event, case: &Case) -> Result<Option<Answer>, HarnessError> {
     let cap = event.harness.cap(hook.environment);
     let mut open = case.open(hook, event)?;
     if let Some(file) = &case.loop_file
         && let Some((iteration, verdict)) = open.pass_over(file.file.iteration)?
     {
         file.put_aside()?;
-        return Ok(Some(say(&case, &open, iteration, &verdict, &[])));
+        return Ok(Some(say(case, &open, iteration, &verdict, &[])));
     }
     if let Some(ended) = ended_by_client(event, case.last(), cap) {
         open.client_ended(&ended)?;
@@ -106,6 +165,7 @@ fn stop(hook: &Hook<'_>, event: &Event) -> Result<Option<Answer>, HarnessError> 
         action: case.action(),
         output: &output,
         bare_promise: case.bare_promise(hook.promises),
+        since_ms: case.standing.as_ref().map(|standing| standing.since_ms),
         record: ClientRecord {
             blocks,
             heard,
@@ -114,17 +174,20 @@ fn stop(hook: &Hook<'_>, event: &Event) -> Result<Option<Answer>, HarnessError> 
         tampered: case.tampered.clone(),
     };
     let (iteration, verdict) = open.judge(&stopping, evidence)?;
+    let at_most = open.at_most();
     if case.follow(hook.gate, &event, iteration, &verdict)? == Followed::Canceled {
+        drop(open);
+        case.cancel(hook.gate, &event)?;
         return Ok(Some(Answer::Allow {
             note: Some(reason::canceled(iteration)),
         }));
     }
-    let mut warnings = case.warnings(open.at_most());
+    let mut warnings = case.warnings(at_most);
     warnings.extend(
         cap.filter(|cap| blocks.saturating_add(1) == *cap)
             .map(reason::last_time),
     );
-    Ok(Some(say(&case, &open, iteration, &verdict, &warnings)))
+    Ok(Some(say(case, &open, iteration, &verdict, &warnings)))
 }
 
 /// Gathers evidence for an event, and again if a later one finds other work.
@@ -133,6 +196,9 @@ fn gather(
     event: &Event,
     open: &mut Loop<'_>,
 ) -> Result<Option<(Event, Evidenced)>, HarnessError> {
+    if hook.gathering == Gathering::Lost {
+        return Ok(Some((event.clone(), open.no_evidence())));
+    }
     let mut known = event.clone();
     loop {
         let evidence = open.gather_evidence()?;
@@ -216,10 +282,12 @@ fn say(
 
 /// A session begins: a loop that is under way is remembered, and what things look like is noted before the agent
 /// touches them.
-fn session_start(hook: &Hook<'_>, event: &Event, source: Source) -> Result<Answer, HarnessError> {
-    let Some(case) = Case::find(hook.gate, event, hook.promises)? else {
-        return Ok(Answer::SILENT);
-    };
+fn session_start(
+    hook: &Hook<'_>,
+    event: &Event,
+    source: Source,
+    case: &Case,
+) -> Result<Answer, HarnessError> {
     let Some(standing) = &case.standing else {
         // A loop file begins its loop when its session is known: with the first stop.
         if source == Source::New && case.loop_file.is_none() {
@@ -230,8 +298,7 @@ fn session_start(hook: &Hook<'_>, event: &Event, source: Source) -> Result<Answe
     if standing.iteration == 0 {
         return Ok(Answer::SILENT);
     }
-    let root = case.config.workspace.join(&case.config.memory.root);
-    let view = View::open(&root, &standing.key).map_err(RunError::from)?;
+    let view = View::open(&case.root(), &standing.key).map_err(RunError::from)?;
     let reading = view.read(hook.gate).map_err(RunError::from)?;
     Ok(Answer::Remind {
         text: reason::remind(standing.iteration, &standing.prompt, &reading.progress),

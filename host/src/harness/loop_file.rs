@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::error::HarnessError;
 use super::project::folders;
@@ -18,6 +19,13 @@ use crate::runner::LoopFileRecord;
 pub const PLACE: &str = ".claude/ralph-loop.local.md";
 /// What it is called when its loop is over.
 const ENDED: &str = "ralph-loop.ended.local.md";
+/// What it is called when its agent changed it.
+const CHANGED: &str = "ralph-loop.changed.local.md";
+/// How long to wait for whoever else changes it. An agent could hold the lock for ever; what it keeps apart are only a
+/// hook and a person who cancels at the same moment.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often is looked whether the lock is free.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 /// The longest one that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
@@ -32,12 +40,19 @@ pub struct Found {
 }
 
 impl Found {
-    /// The loop file that is nearest, from a folder upwards.
-    pub fn find(gate: &GateEngine, folder: &Path) -> Result<Option<Self>, HarnessError> {
+    /// The nearest loop file that is wanted, from a folder upwards.
+    pub fn find(
+        gate: &GateEngine,
+        folder: &Path,
+        is_wanted: impl Fn(&Self) -> bool,
+    ) -> Result<Option<Self>, HarnessError> {
         for folder in folders(folder) {
             let path = folder.join(PLACE);
             if let Some(text) = read(&path)? {
-                return Self::parse(gate, path, text).map(Some);
+                let found = Self::parse(gate, path, text)?;
+                if is_wanted(&found) {
+                    return Ok(Some(found));
+                }
             }
         }
         Ok(None)
@@ -96,7 +111,7 @@ impl Found {
         gate: &GateEngine,
         change: &LoopFileChange,
     ) -> Result<Option<Self>, HarnessError> {
-        let _lock = lock(&self.path)?;
+        let _lock = lock(&self.path);
         if read(&self.path)?.as_ref() != Some(&self.text) {
             return Ok(None);
         }
@@ -114,7 +129,7 @@ impl Found {
 
     /// The same for one that can't be read.
     pub(super) fn put_aside_at(path: &Path) -> Result<(), HarnessError> {
-        let _lock = lock(path)?;
+        let _lock = lock(path);
         // Where there is none, somebody else has ended it.
         let moved = foreign::put_aside(path, ENDED);
         moved.map(|_| ()).map_err(|error| HarnessError::LoopFile {
@@ -127,6 +142,27 @@ impl Found {
     pub(super) fn new(path: PathBuf, file: LoopFile) -> Self {
         let text = String::new();
         Self { path, file, text }
+    }
+
+    /// Writes the file of a loop again whose agent took it away or changed it. What stands there is put aside; what has
+    /// become another session's is left alone.
+    pub(super) fn restore(
+        gate: &GateEngine,
+        path: &Path,
+        file: &LoopFile,
+    ) -> Result<(), HarnessError> {
+        let found = read(path)
+            .map(|text| text.and_then(|text| Self::parse(gate, path.to_owned(), text).ok()));
+        let owner = found.ok().flatten().and_then(|found| found.file.session_id);
+        if owner.is_some() && owner != file.session_id {
+            return Ok(());
+        }
+        let aside = foreign::put_aside(path, CHANGED);
+        aside.map_err(|error| HarnessError::LoopFile {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })?;
+        Self::write(gate, path, file)
     }
 
     /// Writes a file.
@@ -155,16 +191,16 @@ impl Found {
 }
 
 /// Held as long as a loop file is being changed.
-fn lock(path: &Path) -> Result<File, HarnessError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let lock = File::open(folder).and_then(|folder| {
-        folder.lock()?;
-        Ok(folder)
-    });
-    lock.map_err(|error| HarnessError::LoopFile {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    })
+fn lock(path: &Path) -> Option<File> {
+    let folder = File::open(path.parent()?).ok()?;
+    let until = Instant::now() + PATIENCE;
+    while folder.try_lock().is_err() {
+        if Instant::now() >= until {
+            return None;
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+    Some(folder)
 }
 
 /// What is in a file. None if there is none.

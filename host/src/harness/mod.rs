@@ -1,7 +1,7 @@
 //! Agent clients: what a client tells its hook, and what it takes for an answer.
 //!
-//! Nothing is decided here. A client's event becomes an [`Event`], the same for all; [`answer`] lets the runner judge
-//! it; the [`Answer`] becomes what that client understands.
+//! Nothing is decided here. A client's event becomes an [`Event`], the same for all; a [`Question`] finds its loop and
+//! lets the runner judge; the [`Answer`] becomes what that client understands.
 
 mod answer;
 pub mod attendant;
@@ -27,8 +27,8 @@ pub mod transcript;
 
 pub use answer::{Answer, Reply};
 pub use error::HarnessError;
-pub use event::{Event, Message, Moment, Source};
-pub use hook::{Asker, Hook, Patient, answer, takes_time};
+pub use event::{Event, LONGEST, Message, Moment, Source};
+pub use hook::{Asker, Gathering, Hook, Patient, Question};
 
 use crate::words::words;
 

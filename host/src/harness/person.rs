@@ -9,7 +9,7 @@ use crate::config::{ConfigError, Promises};
 use crate::engine::{GateEngine, LoopFile};
 use crate::memory::{DEFAULT_ROOT, list};
 use crate::moment::utc;
-use crate::runner::{Ask, Standing, StandingPhase, ask, cancel_stopped};
+use crate::runner::{Ask, RunError, Standing, StandingPhase, ask, cancel_stopped};
 
 /// A loop that is to begin.
 #[derive(Debug, Clone)]
@@ -63,8 +63,7 @@ fn see_that_it_could_complete(
 
 /// The loop of a folder.
 pub fn look(gate: &GateEngine, folder: &Path) -> Result<Option<Found>, HarnessError> {
-    let found = Found::find(gate, folder)?;
-    Ok(found.filter(|found| found.file.active))
+    Found::find(gate, folder, |found| found.file.active)
 }
 
 /// Who wants a loop to end.
@@ -94,7 +93,7 @@ pub fn cancel(
     folder: &Path,
     canceler: Canceler,
 ) -> Result<Option<Canceled>, HarnessError> {
-    let found = match Found::find(gate, folder) {
+    let found = match Found::find(gate, folder, |_| true) {
         Ok(found) => found,
         Err(HarnessError::LoopFile { path, reason }) => {
             return match Found::put_aside_at(&path) {
@@ -113,8 +112,15 @@ pub fn cancel(
     }
     let session = found.as_ref().and_then(|it| it.file.session_id.as_deref());
     let ended = match (canceler, &found) {
-        (Canceler::Agent, _) => None,
+        (Canceler::Agent, Some(_)) => None,
         (Canceler::Person, Some(_)) if session.is_none() => None,
+        (Canceler::Agent, None) => {
+            // Without a loop file there is nothing by which its client could tell what its person wants.
+            return match open_loops(gate, folder, None)?.as_slice() {
+                [] => Ok(None),
+                _ => Err(RunError::FromInside.into()),
+            };
+        }
         (Canceler::Person, _) => end_all(gate, folder, session)?,
     };
     Ok(match found {
@@ -129,35 +135,40 @@ pub fn cancel(
     })
 }
 
-/// Ends the open loops of clients that are remembered for a folder: one session's, or all that have no loop file. Gives
-/// the last iteration.
+/// Ends open loops of clients. Gives the last iteration.
 fn end_all(
     gate: &GateEngine,
     folder: &Path,
     session: Option<&str>,
 ) -> Result<Option<u32>, HarnessError> {
-    let mut last = None;
-    for root in roots(folder)? {
-        for listed in list(&root).unwrap_or_default() {
-            let Some(key) = listed.key else {
-                continue;
-            };
-            let Ok(standing) = Standing::read(gate, &root, &key) else {
-                continue;
-            };
-            let is_meant = match session {
-                Some(session) => standing.attended.session == session,
-                None => standing.attended.loop_file.is_none(),
-            };
-            if is_meant && standing.phase() == StandingPhase::Open {
-                // Whoever runs its checks lets go of its memory.
-                let _ = ask(&root.join(key.folder()), &Ask::Cancel);
-                cancel_stopped(gate, &root, &key)?;
-                last = last.max(Some(standing.iteration));
-            }
-        }
+    let open = open_loops(gate, folder, session)?;
+    for (root, standing) in &open {
+        // Whoever runs its checks lets go of its memory.
+        let _ = ask(&root.join(standing.key.folder()), &Ask::Cancel);
+        cancel_stopped(gate, root, &standing.key)?;
     }
-    Ok(last)
+    Ok(open.iter().map(|(_, standing)| standing.iteration).max())
+}
+
+/// The open loops of clients that are remembered for a folder, each with its root: one session's, or all that have no
+/// loop file.
+fn open_loops(
+    gate: &GateEngine,
+    folder: &Path,
+    session: Option<&str>,
+) -> Result<Vec<(PathBuf, Standing)>, HarnessError> {
+    let is_meant = |standing: &Standing| match session {
+        Some(session) => standing.attended.session == session,
+        None => standing.attended.loop_file.is_none(),
+    };
+    let mut open = Vec::new();
+    for root in roots(folder)? {
+        let keys = list(&root).unwrap_or_default().into_iter();
+        let standings = keys.filter_map(|listed| Standing::read(gate, &root, &listed.key?).ok());
+        let wanted = standings.filter(|it| is_meant(it) && it.phase() == StandingPhase::Open);
+        open.extend(wanted.map(|standing| (root.clone(), standing)));
+    }
+    Ok(open)
 }
 
 /// Where loops of a folder may be remembered.

@@ -71,6 +71,13 @@ pub(super) fn remind(iteration: u32, prompt: &str, progress: &ProgressLog) -> St
     beginning_of(text, LONGEST)
 }
 
+/// What the agent is told while something else holds the memory.
+pub(super) fn busy(error: &str) -> String {
+    format!(
+        "It can't be told yet whether you are done: {error}. Wait a while, and then end your turn as you just did."
+    )
+}
+
 /// What the person is told when a loop was canceled while it was judged.
 pub(super) fn canceled(iteration: u32) -> String {
     format!("Ralph loop: canceled at iteration {iteration}.")

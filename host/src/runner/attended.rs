@@ -3,7 +3,7 @@
 //! Each time it is another process that answers. What the loop began with is in its memory, also the configuration's
 //! text: an agent that edits the file changes nothing but a digest, which is a tripwire.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use super::begin::{PATIENCE, Setting, see_that_policies_can_run};
@@ -69,8 +69,8 @@ pub struct Standing {
     pub prompt: String,
     /// When its client asked last.
     pub last: Option<ClientRecord>,
-    /// When it began, in milliseconds since 1970.
-    pub began_at_ms: u64,
+    /// When the last verdict was given, or else the loop began, in milliseconds since 1970.
+    pub since_ms: u64,
 }
 
 impl Standing {
@@ -90,14 +90,15 @@ impl Standing {
         else {
             return Err(RunError::BeginningLost);
         };
+        let last = last_of(&events);
         Ok(Self {
             key: key.clone(),
             iteration: state.iteration,
             stopped,
             attended,
             prompt: begun.prompt.clone(),
-            last: last_of(&events),
-            began_at_ms: begun.at_ms,
+            since_ms: last.as_ref().map_or(begun.at_ms, |last| last.at_ms),
+            last,
         })
     }
 
@@ -108,6 +109,11 @@ impl Standing {
             Some(StopReason::ContextCanceled) => StandingPhase::Canceled,
             Some(_) => StandingPhase::Over,
         }
+    }
+
+    /// Whether a loop file may say that it is in this iteration: the next one, or one more where another hook counts, too.
+    pub fn could_be_at(&self, iteration: u32) -> bool {
+        self.last.is_none() || iteration <= self.iteration.saturating_add(2)
     }
 
     /// The configuration that the loop began with.
@@ -167,6 +173,8 @@ pub struct Stopping<'s> {
     pub output: &'s str,
     /// A text that counts as promised if nothing else is said.
     pub bare_promise: Option<String>,
+    /// When the turn began, in milliseconds since 1970, if that is known.
+    pub since_ms: Option<u64>,
     /// What is remembered of it, beside the iteration and the time.
     pub record: ClientRecord,
     /// What was done that may not be done, and where: a name and a reason each.
@@ -201,7 +209,8 @@ impl<'l> Loop<'l> {
         watch: &'l dyn Watch,
     ) -> Result<Self, RunError> {
         let terms = task.terms()?;
-        see_that_policies_can_run(config, &terms, &Options::default())?;
+        let options = Options::default();
+        see_that_policies_can_run(config, &terms, &options)?;
         let record = AttendedRecord {
             harness: beginning.session.harness.to_owned(),
             session: beginning.session.id.to_owned(),
@@ -213,7 +222,7 @@ impl<'l> Loop<'l> {
         let key = beginning.session.key(beginning.generation);
         let root = config.workspace.join(&config.memory.root);
         let before = before(gate, &root, beginning);
-        let setting = setting(gate, config, task, control, watch);
+        let setting = Setting::new(gate, config, task, &options, control, watch);
         let agent = agent(beginning.prompt);
         let mut begun = Self::create(setting, task, terms, key, agent, Some(record))?;
         begun.announce();
@@ -241,7 +250,7 @@ impl<'l> Loop<'l> {
         let state = store.state();
         let baseline = baseline_of(&store.events()?);
         let session = gate.open(&state.contract, state.snapshot.as_deref())?;
-        let setting = setting(gate, config, task, control, watch);
+        let setting = Setting::new(gate, config, task, &Options::default(), control, watch);
         let (terms, agent, key) = (task.terms()?, agent(&standing.prompt), standing.key.clone());
         let known = baseline.clone().unwrap_or_default();
         let mut open = Self::with(setting, store, session, terms, key, agent, known);
@@ -257,6 +266,11 @@ impl<'l> Loop<'l> {
     pub fn gather_evidence(&mut self) -> Result<Evidenced, RunError> {
         let index = self.session.brief()?.iteration;
         Ok(Evidenced(self.gather(index, &[])?))
+    }
+
+    /// No evidence at all: whoever gathered it is gone. What the contract asks for counts as missing.
+    pub fn no_evidence(&self) -> Evidenced {
+        Evidenced(Gathered::default())
     }
 
     /// Whether the work is what it was when evidence was gathered, as far as that can be told.
@@ -286,7 +300,9 @@ impl<'l> Loop<'l> {
             usage: Usage::default(),
         };
         let now = now_ms();
-        let input = self.input(index, self.since_last(now)?, Some(&said), &gathered);
+        let elapsed = now.saturating_sub(stopping.since_ms.unwrap_or(now));
+        let elapsed = Duration::from_millis(elapsed);
+        let input = self.input(index, elapsed, Some(&said), &gathered);
         let verdict = self.session.evaluate_final(&input)?;
         let held = verdict.decision == Decision::Continue;
         let record = ClientRecord {
@@ -335,38 +351,6 @@ impl<'l> Loop<'l> {
     /// The most iterations.
     pub fn at_most(&self) -> u32 {
         self.terms.loop_max_iters
-    }
-
-    /// Where its memory is.
-    pub fn memory(&self) -> PathBuf {
-        self.store.path().to_owned()
-    }
-
-    /// The time since the last verdict, or since the beginning.
-    fn since_last(&self, now: u64) -> Result<Duration, RunError> {
-        let events = self.store.events()?;
-        let last = last_of(&events).map(|last| last.at_ms);
-        let first = || events.first().and_then(Record::read::<LoopRecord>);
-        let before = last.or_else(|| first().map(|first| first.at_ms));
-        let elapsed = now.saturating_sub(before.unwrap_or(now));
-        Ok(Duration::from_millis(elapsed))
-    }
-}
-
-fn setting<'l>(
-    gate: &'l GateEngine,
-    config: &'l Config,
-    task: &Task,
-    control: &'l Control,
-    watch: &'l dyn Watch,
-) -> Setting<'l> {
-    Setting {
-        gate,
-        config,
-        control,
-        watch,
-        files: task.files.clone(),
-        policies: None,
     }
 }
 

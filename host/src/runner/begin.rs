@@ -58,6 +58,26 @@ pub(super) struct Setting<'l> {
     pub(super) policies: Option<Arc<dyn PolicyRunner>>,
 }
 
+impl<'l> Setting<'l> {
+    pub(super) fn new(
+        gate: &'l GateEngine,
+        config: &'l Config,
+        task: &Task,
+        options: &Options,
+        control: &'l Control,
+        watch: &'l dyn Watch,
+    ) -> Self {
+        Self {
+            gate,
+            config,
+            control,
+            watch,
+            files: task.files.clone(),
+            policies: options.policies.clone(),
+        }
+    }
+}
+
 impl<'l> Loop<'l> {
     /// Begins a loop that was routed to the gate.
     pub fn begin(
@@ -72,14 +92,7 @@ impl<'l> Loop<'l> {
         see_that_policies_can_run(config, &terms, options)?;
         let agent = agent(config, options, None)?;
         agent.see_that_it_is_there(config)?;
-        let setting = Setting {
-            gate,
-            config,
-            control,
-            watch,
-            files: task.files.clone(),
-            policies: options.policies.clone(),
-        };
+        let setting = Setting::new(gate, config, task, options, control, watch);
         let key = task.key.clone().unwrap_or_else(new_key);
         let mut begun = Self::create(setting, task, terms, key, agent, None)?;
         begun.announce();

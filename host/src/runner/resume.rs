@@ -72,14 +72,7 @@ impl<'l> Loop<'l> {
             ..Change::default()
         })?;
         let session = gate.open(&contract, snapshot.as_deref())?;
-        let setting = Setting {
-            gate,
-            config,
-            control,
-            watch,
-            files: task.files.clone(),
-            policies: options.policies.clone(),
-        };
+        let setting = Setting::new(gate, config, task, options, control, watch);
         let baseline = past.baseline.clone().unwrap_or_default();
         let mut resumed = Self::with(setting, store, session, terms, key, agent, baseline);
         resumed.announce();

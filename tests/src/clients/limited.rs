@@ -102,6 +102,7 @@ fn text(path: &Path) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::waiting::wait_until;
 
     fn shell(script: &str, limit: Duration) -> Ended {
         let folder = tempfile::tempdir().unwrap();
@@ -125,12 +126,11 @@ mod tests {
         let ended = shell("sleep 600 & echo $!; wait", Duration::from_millis(300));
         assert_eq!(ended.end, End::TimedOut);
         let status = format!("/proc/{}/status", ended.stdout.trim());
-        // The process may still be in the table of processes until somebody waits for it.
-        let left = std::fs::read_to_string(status).unwrap_or_default();
-        assert!(
-            left.is_empty() || left.contains("(zombie)") || left.contains("(dead)"),
-            "{left}"
-        );
+        // A signal takes its time, and the process may be in the table of processes until somebody waits for it.
+        wait_until("the end of the group", || {
+            let left = std::fs::read_to_string(&status).unwrap_or_default();
+            left.is_empty() || left.contains("(zombie)") || left.contains("(dead)")
+        });
     }
 
     #[test]

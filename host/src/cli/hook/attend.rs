@@ -9,15 +9,23 @@ use std::time::Instant;
 
 use ralph_gate::config::Promises;
 use ralph_gate::harness::attendant::{self, Address, Waiting};
-use ralph_gate::harness::{self, Answer, Event, Harness, Hook};
+use ralph_gate::harness::{Answer, Event, Gathering, Harness, Hook, Question};
 use ralph_gate::process::{self, Role};
 use ralph_gate::runner::{Control, LoopEvent, Watch};
 use ralph_gate_component::Word as _;
 
-use super::{Judged, MOST, failed, judged, variable};
+use super::{MOST, let_go, variable};
 use crate::cli::args::HookArgs;
 use crate::cli::error::CliError;
 use crate::cli::{Exit, gate};
+
+/// What came of asking the attendant.
+pub(super) enum Attended {
+    /// An answer.
+    Answered(Answer),
+    /// It has ended without one.
+    Gone,
+}
 
 /// Asks the attendant of a loop, which is started if there is none.
 pub(super) fn ask(
@@ -26,25 +34,15 @@ pub(super) fn ask(
     text: &[u8],
     promises: Promises,
     deadline: Instant,
-) -> Result<Judged, String> {
-    let reply = match attendant::ask(address, text, deadline) {
-        Ok(Some(reply)) => Some(reply),
-        Ok(None) => start(event.harness, text, promises, deadline)?,
-        Err(error) if error.kind() == io::ErrorKind::TimedOut => None,
-        Err(error) => return Err(format!("the process that runs the checks: {error}")),
-    };
-    Ok(match reply {
-        Some(reply) => Judged {
-            answer: if reply.stdout.is_empty() {
-                "allow"
-            } else {
-                "reply"
-            },
-            note: None,
-            reply,
-        },
-        None => judged(event.harness, &still_running()),
-    })
+) -> Result<Attended, String> {
+    match attendant::ask(address, text, deadline) {
+        Ok(Some(answer)) => Ok(Attended::Answered(answer)),
+        Ok(None) => start(event.harness, text, promises, deadline),
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+            Ok(Attended::Answered(still_running()))
+        }
+        Err(error) => Err(format!("the process that runs the checks: {error}")),
+    }
 }
 
 fn still_running() -> Answer {
@@ -56,13 +54,13 @@ fn still_running() -> Answer {
     }
 }
 
-/// Starts an attendant. None if it has no answer in time: it goes on.
+/// Starts an attendant. If it has no answer in time, it goes on.
 fn start(
     harness: Harness,
     text: &[u8],
     promises: Promises,
     deadline: Instant,
-) -> Result<Option<harness::Reply>, String> {
+) -> Result<Attended, String> {
     let failed = |error: io::Error| format!("the checks can't be started: {error}");
     let program = std::env::current_exe().map_err(failed)?;
     let mut child = Command::new(program)
@@ -83,7 +81,7 @@ fn start(
     let read = move || {
         let mut text = Vec::new();
         let read = output.map(|mut output| output.read_to_end(&mut text));
-        let _ = sender.send(read.and_then(|_| attendant::reply(&text)));
+        let _ = sender.send(read.and_then(|_| attendant::read(&text)));
     };
     thread::Builder::new()
         .name("attendant".into())
@@ -91,11 +89,9 @@ fn start(
         .map_err(failed)?;
     let left = deadline.saturating_duration_since(Instant::now());
     match receiver.recv_timeout(left) {
-        Ok(Some(reply)) => Ok(Some(reply)),
-        Ok(None) | Err(RecvTimeoutError::Disconnected) => {
-            Err("the process that runs the checks has ended without an answer".to_owned())
-        }
-        Err(RecvTimeoutError::Timeout) => Ok(None),
+        Ok(Some(answer)) => Ok(Attended::Answered(answer)),
+        Ok(None) | Err(RecvTimeoutError::Disconnected) => Ok(Attended::Gone),
+        Err(RecvTimeoutError::Timeout) => Ok(Attended::Answered(still_running())),
     }
 }
 
@@ -125,8 +121,7 @@ pub(super) fn run(args: &HookArgs) -> Result<Exit, CliError> {
         .and_then(|_| Event::read(&text, args.harness).map_err(|error| error.to_string()))
         .and_then(|event| attend(args, &event, &control));
     if let Err(reason) = answer {
-        let reply = failed(args.harness, &reason).reply;
-        let text = serde_json::to_string(&reply).unwrap_or_default();
+        let text = serde_json::to_string(&let_go(&reason)).unwrap_or_default();
         let _ = io::stdout().write_all(text.as_bytes());
     }
     Ok(Exit::Success)
@@ -146,7 +141,9 @@ impl Watch for Reachable<'_> {
 
 fn attend(args: &HookArgs, event: &Event, control: &Control) -> Result<(), String> {
     let gate = gate().map_err(|error| error.to_string())?;
-    let address = harness::takes_time(gate, event).map_err(|error| error.to_string())?;
+    let question = Question::find(gate, event, args.promises());
+    let question = question.map_err(|error| error.to_string())?;
+    let address = question.takes_time().map_err(|error| error.to_string())?;
     let Some(address) = address else {
         return Err("there is nothing to wait for".to_owned());
     };
@@ -157,15 +154,16 @@ fn attend(args: &HookArgs, event: &Event, control: &Control) -> Result<(), Strin
         watch: &Reachable(control),
         environment: &variable,
         promises: args.promises(),
+        gathering: Gathering::Here,
         asker: &waiting,
     };
-    let reply = match harness::answer(&hook, event) {
-        Ok(Some(answer)) => answer.reply(event.harness),
+    let answer = match question.answer(&hook) {
+        Ok(Some(answer)) => answer,
         // Nobody asks any more.
         Ok(None) => return Ok(()),
-        Err(error) => failed(Some(event.harness), &error.to_string()).reply,
+        Err(error) => let_go(&error.to_string()),
     };
     // Whoever asked may have gone at the last moment; the next question finds what was remembered.
-    let _ = waiting.answer(&reply);
+    let _ = waiting.answer(&answer);
     Ok(())
 }

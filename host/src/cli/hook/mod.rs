@@ -14,16 +14,20 @@ use std::time::{Duration, Instant};
 use ralph_gate::config::Promises;
 use ralph_gate::evidence::now_ms;
 use ralph_gate::harness::log::{self, Entry};
-use ralph_gate::harness::{self, Answer, Event, Harness, Hook, Moment, Patient, Reply};
+use ralph_gate::harness::{
+    self, Answer, Event, Gathering, Harness, Hook, Moment, Patient, Question, Reply,
+};
 use ralph_gate::runner::{Control, LoopEvent, Watch, is_inside_a_loop};
 use ralph_gate_component::Word as _;
+
+use attend::Attended;
 
 use super::args::HookArgs;
 use super::error::CliError;
 use super::{Exit, gate};
 
 /// The most that is read of an event, and one byte to see that there is more.
-const MOST: u64 = (16 << 20) + 1;
+const MOST: u64 = harness::LONGEST as u64 + 1;
 
 /// What is known of a question.
 #[derive(Debug, Clone, Default)]
@@ -130,19 +134,38 @@ fn judge(
     if is_inside_a_loop() {
         return judged(event.harness, &Answer::SILENT);
     }
-    let answer =
-        gate().map_err(|error| error.to_string()).and_then(|gate| {
-            match harness::takes_time(gate, &event) {
-                Ok(Some(address)) => attend::ask(&address, &event, &text, promises, deadline),
-                Ok(None) => here(&event, promises).map(|answer| judged(event.harness, &answer)),
-                Err(error) => Err(error.to_string()),
-            }
-        });
+    let answer = answer(&event, &text, promises, deadline);
     answer.unwrap_or_else(|reason| failed(Some(event.harness), &reason))
 }
 
+/// Answers here, or lets the attendant answer where that may take its time.
+fn answer(
+    event: &Event,
+    text: &[u8],
+    promises: Promises,
+    deadline: Instant,
+) -> Result<Judged, String> {
+    let gate = gate().map_err(|error| error.to_string())?;
+    let find = || Question::find(gate, event, promises).map_err(|error| error.to_string());
+    let question = find()?;
+    let address = question.takes_time().map_err(|error| error.to_string())?;
+    let answer = match address {
+        None => here(question, promises, Gathering::Here)?,
+        Some(address) => match attend::ask(&address, event, text, promises, deadline)? {
+            Attended::Answered(answer) => answer,
+            // Whatever ended it, the agent perhaps, what it should have shown is missing.
+            Attended::Gone => here(find()?, promises, Gathering::Lost)?,
+        },
+    };
+    Ok(judged(event.harness, &answer))
+}
+
 /// Answers in this very process.
-fn here(event: &Event, promises: Promises) -> Result<Answer, String> {
+fn here(
+    question: Question<'_>,
+    promises: Promises,
+    gathering: Gathering,
+) -> Result<Answer, String> {
     let control = Control::new().map_err(|error| error.to_string())?;
     let hook = Hook {
         gate: gate().map_err(|error| error.to_string())?,
@@ -150,9 +173,10 @@ fn here(event: &Event, promises: Promises) -> Result<Answer, String> {
         watch: &Nobody,
         environment: &variable,
         promises,
-        asker: &Patient(event),
+        gathering,
+        asker: &Patient(question.event()),
     };
-    let answer = harness::answer(&hook, event).map_err(|error| error.to_string())?;
+    let answer = question.answer(&hook).map_err(|error| error.to_string())?;
     Ok(answer.unwrap_or(Answer::SILENT))
 }
 
@@ -181,12 +205,8 @@ fn judged(harness: Harness, answer: &Answer) -> Judged {
 
 /// The loop stops, and the person is told why. Nothing is deleted.
 fn failed(harness: Option<Harness>, reason: &str) -> Judged {
-    let note = format!(
-        "ralph-gate: error: {reason}. The agent was let go without a verdict; nothing of the loop was lost."
-    );
-    let answer = Answer::Allow {
-        note: Some(note.clone()),
-    };
+    let answer = let_go(reason);
+    let note = answer.note().unwrap_or_default().to_owned();
     Judged {
         reply: match harness {
             Some(harness) => answer.reply(harness),
@@ -197,6 +217,14 @@ fn failed(harness: Option<Harness>, reason: &str) -> Judged {
         },
         answer: "error",
         note: Some(note),
+    }
+}
+
+fn let_go(reason: &str) -> Answer {
+    Answer::Allow {
+        note: Some(format!(
+            "ralph-gate: error: {reason}. The agent was let go without a verdict; nothing of the loop was lost."
+        )),
     }
 }
 
