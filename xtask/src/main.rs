@@ -15,8 +15,10 @@ mod crash;
 mod demo;
 mod dist;
 mod fuzz;
+mod install;
 mod model;
 mod mutants;
+mod policies;
 mod process;
 mod scratch;
 mod setup;
@@ -24,6 +26,7 @@ mod sources;
 mod terminal;
 mod test;
 mod tidy;
+mod toolchains;
 mod verify;
 mod workspace;
 

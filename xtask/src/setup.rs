@@ -8,13 +8,14 @@ use crate::cli::{Args, Command};
 use crate::clients::{self, Clients};
 use crate::process;
 use crate::terminal::{step, yellow};
+use crate::toolchains::{self, Toolchain};
 use crate::workspace::Workspace;
 
 pub(crate) const COMMAND: Command = Command {
     name: "setup",
-    summary: "install what is missing of the toolchain, and the agent clients of the tests",
-    details: "Installs the WebAssembly target, rustfmt and clippy with rustup where they are missing, and Codex and\n\
-              Gemini CLI with npm into the build folder, for the tests that drive them.\n\
+    summary: "install what is missing of the toolchain, and what the tests need beside it",
+    details: "Installs the WebAssembly target, rustfmt and clippy with rustup where they are missing, and into the build\n\
+              folder what tests need: Codex and Gemini CLI, with npm, and what builds the templates of policies, with npm and pip.\n\
               The other commands do this by themselves.",
     flags: &[],
     words: &[],
@@ -49,7 +50,12 @@ fn run(workspace: &Workspace, _: &Args) -> Result<()> {
     let clients = step("checking the agent clients", || {
         clients::ensure(workspace, Clients::Usual)
     })?;
-    for skip in tools.skips.iter().chain(&clients) {
+    let toolchains = step("checking the toolchains of policies", || {
+        let skips = Toolchain::ALL.map(|it| toolchains::ensure(workspace, it));
+        skips.into_iter().collect::<Result<Vec<_>>>()
+    })?;
+    let skips = tools.skips.iter().chain(&clients);
+    for skip in skips.chain(toolchains.iter().flatten()) {
         println!("{} {skip}", yellow("skipped"));
     }
     Ok(())

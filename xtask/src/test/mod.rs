@@ -13,15 +13,15 @@ use crate::crash::{self, Done};
 use crate::setup::{self, Skip, Tools};
 use crate::terminal::{bold, green, red, seconds, table, yellow};
 use crate::workspace::{Workspace, in_ci};
-use crate::{AlreadyReported, demo, process, tidy, verify};
+use crate::{AlreadyReported, demo, policies, process, tidy, verify};
 use counts::Counts;
 
 pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
-              unit and integration tests with the vectors, doc tests, real agent clients, killed processes,\n\
-              tidy, the reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
+              unit and integration tests with the vectors, doc tests, real agent clients, templates of policies, killed\n\
+              processes, tidy, the reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
     flags: &[Flag {
@@ -96,6 +96,11 @@ const STEPS: &[Step] = &[
         name: "opencode",
         extent: Extent::All,
         run: opencode,
+    },
+    Step {
+        name: "policy templates",
+        extent: Extent::Usual,
+        run: policy_templates,
     },
     Step {
         name: "crash",
@@ -245,6 +250,16 @@ fn doc_tests(run: &mut Run<'_>) -> Result<Counts> {
         .cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]);
     let (status, lines) = process::watch(cargo.args(locked()))?;
     counts::of_cargo_test(&lines).checked(status)
+}
+
+fn policy_templates(run: &mut Run<'_>) -> Result<Counts> {
+    let built = build::host(run.workspace, Profile::Dev)?;
+    let done = policies::test(run.workspace, &built.binary)?;
+    Ok(Counts {
+        passed: done.passed,
+        skips: done.skips,
+        ..Counts::default()
+    })
 }
 
 fn crash_a_little(run: &mut Run<'_>) -> Result<Counts> {
