@@ -26,6 +26,8 @@ mod moment;
 #[cfg(unix)]
 mod plain_file;
 #[cfg(unix)]
+pub mod policy;
+#[cfg(unix)]
 pub mod process;
 #[cfg(unix)]
 pub mod runner;

@@ -98,6 +98,15 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: MemoryCommand,
     },
+    /// Make, look at, pin, run, test and measure policies: checks that strangers wrote
+    #[cfg(unix)]
+    #[command(after_help = "Examples:
+  ralph-gate policy new --lang js no-todo
+  ralph-gate policy run builtin:cel --settings '{\"expr\": \"tests.failed == 0\"}' < evidence.json")]
+    Policy {
+        #[command(subcommand)]
+        command: super::policy::PolicyCommand,
+    },
     /// Print the JSON Schema of a file, with which an editor completes and checks it
     #[command(after_help = "Examples:
   ralph-gate schema contract > contract.schema.json

@@ -110,6 +110,24 @@ pub(crate) enum CliError {
         error: Box<InstallError>,
         help: String,
     },
+    /// A policy gave no judgement.
+    #[cfg(unix)]
+    #[error("{policy}: {error}")]
+    Policy {
+        policy: String,
+        error: ralph_gate::policy::PolicyError,
+    },
+    /// Evidence or cases of policies can't be used.
+    #[cfg(unix)]
+    #[error("{file}: {error}")]
+    Cases {
+        file: Source,
+        error: ralph_gate::policy::CaseError,
+    },
+    /// There is no new project.
+    #[cfg(unix)]
+    #[error(transparent)]
+    NewPolicy(#[from] ralph_gate::policy::NewError),
     /// Nobody said which loop is meant.
     #[cfg(unix)]
     #[error("several loops are running here: {}", keys.join(", "))]
@@ -205,6 +223,12 @@ impl CliError {
             #[cfg(unix)]
             Self::Install { error, .. } => error.code(),
             #[cfg(unix)]
+            Self::Policy { error, .. } => error.code(),
+            #[cfg(unix)]
+            Self::Cases { .. } => "invalid_cases",
+            #[cfg(unix)]
+            Self::NewPolicy(_) => "no_new_policy",
+            #[cfg(unix)]
             Self::SeveralLoops { .. } => "several_loops",
             #[cfg(unix)]
             Self::Unreachable { .. } => "loop_unreachable",
@@ -236,6 +260,12 @@ impl CliError {
             Self::Harness(error) => Some(error.help()),
             #[cfg(unix)]
             Self::Install { help, .. } => Some(help),
+            #[cfg(unix)]
+            Self::Policy { error, .. } => error.help(),
+            #[cfg(unix)]
+            Self::Cases { .. } => Some("`ralph-gate policy new` makes an example of such a file"),
+            #[cfg(unix)]
+            Self::NewPolicy(_) => Some("choose another name or place"),
             #[cfg(unix)]
             Self::SeveralLoops { .. } => Some("name the one that is meant"),
             #[cfg(unix)]
@@ -271,12 +301,16 @@ impl CliError {
             | Self::NotJson { file, .. }
             | Self::InputTooLarge { file, .. }
             | Self::Gate { file, .. } => Some(file),
+            #[cfg(unix)]
+            Self::Cases { file, .. } => Some(file),
             Self::Engine { file, .. } => file.as_ref(),
             #[cfg(unix)]
             Self::Memory(_)
             | Self::Run(_)
             | Self::Harness(_)
             | Self::Install { .. }
+            | Self::Policy { .. }
+            | Self::NewPolicy(_)
             | Self::SeveralLoops { .. }
             | Self::Unreachable { .. } => None,
             Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,
@@ -296,14 +330,18 @@ impl CliError {
             Some((file, _)) => Some(file),
             None => self.file().map(ToString::to_string),
         };
-        json!({ "error": {
-            "code": self.code(),
-            "message": message,
-            "path": null,
-            "problems": self.place(),
-            "file": file,
-        }})
-        .to_string()
+        let mut error = serde_json::Map::from_iter([
+            ("code".to_owned(), json!(self.code())),
+            ("message".to_owned(), json!(message)),
+            ("path".to_owned(), Value::Null),
+            ("problems".to_owned(), json!(self.place())),
+            ("file".to_owned(), json!(file)),
+        ]);
+        #[cfg(unix)]
+        if let Self::Policy { error: reached, .. } = self {
+            error.insert("limit".to_owned(), json!(reached.limit()));
+        }
+        json!({ "error": error }).to_string()
     }
 
     /// The place in the file, as a list of problems.

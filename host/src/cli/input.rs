@@ -100,6 +100,20 @@ impl Input {
     }
 }
 
+/// Reads a file that is not text.
+pub(crate) fn read_bytes(path: &Path, limit: usize) -> Result<Vec<u8>, CliError> {
+    let file = Source::File(path.to_owned());
+    match read_file(path, limit) {
+        Ok(Content::Bytes(bytes)) => Ok(bytes),
+        Ok(Content::TooLarge(observed)) => Err(CliError::InputTooLarge {
+            file,
+            observed,
+            limit,
+        }),
+        Err(error) => Err(CliError::unreadable(file, &error)),
+    }
+}
+
 /// What is in an input.
 #[derive(Debug, PartialEq, Eq)]
 enum Content {

@@ -22,6 +22,8 @@ mod input;
 mod loops;
 #[cfg(unix)]
 mod memory;
+#[cfg(unix)]
+mod policy;
 mod promise;
 mod route;
 #[cfg(unix)]
@@ -35,7 +37,7 @@ mod wrap;
 
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use clap::{CommandFactory as _, Parser as _};
 use ralph_gate::engine::GateEngine;
@@ -129,6 +131,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Signal(args) => signal::run(&args, terminal),
         #[cfg(unix)]
         Command::Memory { command } => memory::run(&command, terminal),
+        #[cfg(unix)]
+        Command::Policy { command } => policy::run(&command, terminal),
         Command::Schema { name } => schema::run(&name),
         Command::Version => version::run(terminal),
         Command::Component => component::run(),
@@ -147,6 +151,9 @@ fn completions(shell: clap_complete::Shell) -> Result<Exit, CliError> {
 /// because the end of the process does that faster.
 fn gate() -> Result<&'static GateEngine, CliError> {
     static GATE: OnceLock<GateEngine> = OnceLock::new();
+    static LOADING: Mutex<()> = Mutex::new(());
+    // Where two threads want it at once, one of them loads it.
+    let _loading = LOADING.lock();
     if let Some(gate) = GATE.get() {
         return Ok(gate);
     }

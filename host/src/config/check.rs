@@ -8,9 +8,9 @@ use ralph_gate_component::tree::decode::{Decoder, Fields, Path};
 use ralph_gate_component::tree::{Node, Value};
 use serde::Serialize;
 
-use super::fields::{self, Field, PROGRAM_FIELDS, TESTS_FIELDS, names};
+use super::fields::{self, Field, JUDGE_FIELDS, PROGRAM_FIELDS, TESTS_FIELDS, names};
 use super::json;
-use super::words::KindName;
+use super::words::{KindName, WasiGrant};
 use crate::evidence::reports::{Severity, TestFormat};
 
 /// How long a check may take where nothing is said: ten minutes.
@@ -77,7 +77,7 @@ impl Check {
             Self::NoHighRisk { .. } => KindName::NoHighRisk,
             Self::Git(_) => KindName::Git,
             Self::File { .. } => KindName::File,
-            Self::Policy(_) => KindName::Policy,
+            Self::Policy(check) => check.judge.kind(),
         }
     }
 
@@ -131,12 +131,51 @@ pub struct GitCheck {
 /// Which component judges, and how it is set up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PolicyCheck {
-    /// Its file, relative to the workspace.
-    pub component: String,
-    /// The digest that the file must have.
-    pub blake3: String,
+    /// What judges.
+    pub judge: Judge,
     /// Its settings, as JSON.
     pub settings: String,
+    /// Files that it may look at, relative to the workspace, by name.
+    pub artifacts: BTreeMap<String, String>,
+    /// What it gets of WASI.
+    pub wasi: WasiGrant,
+    /// How many instructions it may use; the default when absent.
+    pub fuel: Option<u32>,
+    /// How long it may take, in milliseconds; the default when absent.
+    pub timeout_ms: Option<u32>,
+    /// How much memory it may have, in bytes; the default when absent.
+    pub max_memory_bytes: Option<u32>,
+}
+
+/// What judges.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judge {
+    /// A component of the workspace.
+    Component(PinnedFile),
+    /// The shipped one for CEL.
+    Cel,
+    /// The shipped one for Rego, with the file of its module if that is not among the settings.
+    Rego(Option<PinnedFile>),
+}
+
+impl Judge {
+    fn kind(&self) -> KindName {
+        match self {
+            Self::Component(_) => KindName::Policy,
+            Self::Cel => KindName::Cel,
+            Self::Rego(_) => KindName::Rego,
+        }
+    }
+}
+
+/// A file that must be the one that was meant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PinnedFile {
+    /// Relative to the workspace.
+    pub path: String,
+    /// The digest that it must have.
+    pub blake3: String,
 }
 
 /// What must hold of a file.
@@ -220,6 +259,8 @@ impl Reader<'_, '_, '_, '_, '_> {
             KindName::Git => Check::Git(self.git()?),
             KindName::File => self.file()?,
             KindName::Policy => Check::Policy(self.policy()?),
+            KindName::Cel => Check::Policy(self.cel()?),
+            KindName::Rego => Check::Policy(self.rego()?),
         })
     }
 
@@ -244,12 +285,13 @@ impl Reader<'_, '_, '_, '_, '_> {
     }
 
     fn bounded(&mut self, among: &[Field], name: &str, default: u32) -> u32 {
-        let Some(node) = self.fields.get(name) else {
-            return default;
-        };
+        self.if_bounded(among, name).unwrap_or(default)
+    }
+
+    fn if_bounded(&mut self, among: &[Field], name: &str) -> Option<u32> {
+        let node = self.fields.get(name)?;
         let (min, max) = fields::bounds(among, name);
-        let number = self.decoder.integer(node, self.path.field(name), min, max);
-        number.unwrap_or(default)
+        self.decoder.integer(node, self.path.field(name), min, max)
     }
 
     fn problem(&mut self, message: &str, help: &str) {
@@ -346,7 +388,7 @@ impl Reader<'_, '_, '_, '_, '_> {
 
     fn policy(&mut self) -> Option<PolicyCheck> {
         let (component, blake3) = (self.text("component"), self.text("blake3"));
-        let (Some(component), Some(blake3)) = (component, blake3) else {
+        let (Some(path), Some(blake3)) = (component, blake3) else {
             self.problem(
                 "names no pinned component",
                 "give it `component` with the file, and `blake3` with its digest",
@@ -354,11 +396,55 @@ impl Reader<'_, '_, '_, '_, '_> {
             return None;
         };
         let settings = self.fields.get("settings");
-        Some(PolicyCheck {
-            component,
-            blake3,
-            settings: settings.map_or_else(|| "{}".to_owned(), json::write),
-        })
+        let settings = settings.map_or_else(|| "{}".to_owned(), json::write);
+        let wasi = self.word("wasi").unwrap_or(WasiGrant::None);
+        let judge = Judge::Component(PinnedFile { path, blake3 });
+        Some(self.judged_by(judge, settings, wasi))
+    }
+
+    fn cel(&mut self) -> Option<PolicyCheck> {
+        let Some(expression) = self.text("expr") else {
+            let help = "give it `expr`, for example \"tests.failed == 0\"";
+            self.problem("has no expression", help);
+            return None;
+        };
+        let message = self.text("message");
+        let settings = settings([("expr", Some(expression)), ("message", message)]);
+        Some(self.judged_by(Judge::Cel, settings, WasiGrant::None))
+    }
+
+    fn rego(&mut self) -> Option<PolicyCheck> {
+        let (module, path) = (self.text("module"), self.text("file"));
+        let file = match (&module, path, self.text("blake3")) {
+            (Some(_), None, None) => None,
+            (None, Some(path), Some(blake3)) => Some(PinnedFile { path, blake3 }),
+            _ => {
+                self.problem(
+                    "names no module, or more than one",
+                    "give it `module` with the text, or `file` and `blake3` with its digest",
+                );
+                return None;
+            }
+        };
+        let query = self.text("query");
+        let settings = settings([("module", module), ("query", query)]);
+        Some(self.judged_by(Judge::Rego(file), settings, WasiGrant::None))
+    }
+
+    fn judged_by(&mut self, judge: Judge, settings: String, wasi: WasiGrant) -> PolicyCheck {
+        PolicyCheck {
+            judge,
+            settings,
+            artifacts: table(
+                self.decoder,
+                self.fields.get("artifacts"),
+                self.path.field("artifacts"),
+            ),
+            wasi,
+            fuel: self.if_bounded(JUDGE_FIELDS, "fuel"),
+            timeout_ms: self.if_bounded(JUDGE_FIELDS, "timeout_ms"),
+            max_memory_bytes: self.if_bounded(JUDGE_FIELDS, "max_memory_bytes"),
+        }
     }
 
     fn file(&mut self) -> Option<Check> {
@@ -391,6 +477,13 @@ impl Reader<'_, '_, '_, '_, '_> {
         }
         Some(Check::File { path, conditions })
     }
+}
+
+/// Settings of a shipped policy.
+fn settings<const N: usize>(fields: [(&str, Option<String>); N]) -> String {
+    let fields = fields.into_iter();
+    let given = fields.filter_map(|(name, text)| Some((name.to_owned(), text?.into())));
+    serde_json::Value::Object(given.collect()).to_string()
 }
 
 /// A list of texts; an absent one is empty.

@@ -3,7 +3,7 @@
 
 use ralph_gate_component::Word;
 
-use super::words::{AdapterName, KindName, Leftovers, PromptTo};
+use super::words::{AdapterName, KindName, Leftovers, PromptTo, WasiGrant};
 
 /// One field.
 #[derive(Debug, Clone, Copy)]
@@ -124,12 +124,15 @@ pub(super) fn of_check(kind: KindName) -> Vec<Field> {
         KindName::Git => GIT_CHECK_FIELDS,
         KindName::File => FILE_FIELDS,
         KindName::Policy => POLICY_FIELDS,
+        KindName::Cel => CEL_FIELDS,
+        KindName::Rego => REGO_FIELDS,
     };
-    let program: &[Field] = match kind {
+    let shared: &[Field] = match kind {
         KindName::Command | KindName::TestsGreen | KindName::NoHighRisk => PROGRAM_FIELDS,
-        KindName::PrdAllPass | KindName::Git | KindName::File | KindName::Policy => &[],
+        KindName::PrdAllPass | KindName::Git | KindName::File => &[],
+        KindName::Policy | KindName::Cel | KindName::Rego => JUDGE_FIELDS,
     };
-    [&[KIND], program, own].concat()
+    [&[KIND], shared, own].concat()
 }
 
 pub(super) const TESTS_FIELDS: &[Field] = &[
@@ -230,6 +233,69 @@ const POLICY_FIELDS: &[Field] = &[
         "settings",
         Shape::Any,
         "What it is told beside the evidence.",
+    ),
+    field(
+        "wasi",
+        Shape::Word(words::<WasiGrant>),
+        "What it gets of WASI, which components with a standard library ask for.",
+    ),
+];
+
+const CEL_FIELDS: &[Field] = &[
+    field(
+        "expr",
+        Shape::Text,
+        "The expression that must hold, such as tests.failed == 0 && coverage.line >= 80.0.",
+    ),
+    field(
+        "message",
+        Shape::Text,
+        "What is said when it does not hold.",
+    ),
+];
+
+const REGO_FIELDS: &[Field] = &[
+    field(
+        "module",
+        Shape::Text,
+        "The module: `allow` must be true, and `deny` empty where it has one.",
+    ),
+    field(
+        "file",
+        Shape::Text,
+        "A file with the module, relative to the workspace.",
+    ),
+    field(
+        "blake3",
+        Shape::Text,
+        "The digest that the file must have, in hexadecimal.",
+    ),
+    field(
+        "query",
+        Shape::Text,
+        "What must be true instead of the module's `allow`, such as data.release.ready.",
+    ),
+];
+
+/// What all policies have.
+pub(super) const JUDGE_FIELDS: &[Field] = &[
+    field(
+        "artifacts",
+        Shape::TextTable,
+        "Files that it may look at, relative to the workspace, by the name that it knows each by.",
+    ),
+    number("fuel", 1000, u32::MAX, "How many instructions it may use."),
+    number(
+        "timeout_ms",
+        1,
+        MAX_TIMEOUT_MS,
+        "How long it may take, if that comes first.",
+    ),
+    number(
+        "max_memory_bytes",
+        1 << 16,
+        u32::MAX,
+        "How much memory it may have.",
     ),
 ];
 

@@ -22,12 +22,12 @@ use ralph_gate_component::tree::TextFormat;
 
 use crate::plain_file;
 
-pub use check::{Check, CheckProgram, FileCondition, GitCheck, PolicyCheck};
+pub use check::{Check, CheckProgram, FileCondition, GitCheck, Judge, PinnedFile, PolicyCheck};
 pub use error::ConfigError;
 pub use request::{NamedCheck, Promises, Request, Task, Terms};
 pub use sections::{Agent, Git, Memory, Progress, Tripwires};
 pub use survey::survey;
-pub use words::{AdapterName, KindName, Leftovers, PromptTo};
+pub use words::{AdapterName, KindName, Leftovers, PromptTo, WasiGrant};
 
 /// The names that a configuration may have, in the order in which they are looked for.
 pub const FILE_NAMES: [&str; 4] = [

@@ -19,6 +19,20 @@ words! {
         File = "file",
         /// What a component makes of the evidence.
         Policy = "policy",
+        /// What an expression of the Common Expression Language makes of it.
+        Cel = "cel",
+        /// What a module of Rego makes of it.
+        Rego = "rego",
+    }
+}
+
+words! {
+    /// What a policy gets of WASI, which programs with a standard library ask for.
+    WasiGrant {
+        /// Nothing: a policy that asks for it is not run.
+        None = "none",
+        /// One without files, environment, network, time and chance.
+        DenyAll = "deny-all",
     }
 }
 

@@ -1,9 +1,7 @@
-//! The stateless functions of the typed face, each on a fresh instance.
+//! The stateless functions of the typed face.
 
 use super::error::{CallError, EngineError};
-use super::formats::Formats;
 use super::gate::GateEngine;
-use super::instance::GateInstance;
 use super::types::{
     Brief, ContractReport, Fingerprint, GateError, IssueStates, Iteration, LoopFile,
     LoopFileChange, Prd, PrdUpdate, ProgressEntry, ProgressLog, PromiseReport, PromiseRules,
@@ -21,7 +19,7 @@ impl GateEngine {
         let size = contract.len() + snapshot.map_or(0, str::len) + iteration.text_size();
         let parameters = (contract, snapshot, iteration);
         let verdict: Result<Verdict, GateError> =
-            GateInstance::new(self)?.call(&self.exports().evaluate_final, parameters, size)?;
+            self.ask(&self.exports().evaluate_final, parameters, size)?;
         Ok(verdict?)
     }
 
@@ -31,25 +29,22 @@ impl GateEngine {
         text: &str,
         format: Option<TextFormat>,
     ) -> Result<ContractReport, EngineError> {
-        GateInstance::new(self)?.call(&self.exports().check_contract, (text, format), text.len())
+        self.ask(&self.exports().check_contract, (text, format), text.len())
     }
 
     /// Decides where a request goes. An empty policy is the default one.
     pub fn route(&self, request: &str, policy: &str) -> Result<Routing, CallError> {
         let size = request.len() + policy.len();
         let routing: Result<Routing, GateError> =
-            GateInstance::new(self)?.call(&self.exports().route, (request, policy), size)?;
+            self.ask(&self.exports().route, (request, policy), size)?;
         Ok(routing?)
     }
 
     /// What to tell the agent before the next iteration.
     pub fn write_brief(&self, contract: &str, snapshot: Option<&str>) -> Result<Brief, CallError> {
         let size = contract.len() + snapshot.map_or(0, str::len);
-        let brief: Result<Brief, GateError> = GateInstance::new(self)?.call(
-            &self.exports().write_brief,
-            (contract, snapshot),
-            size,
-        )?;
+        let brief: Result<Brief, GateError> =
+            self.ask(&self.exports().write_brief, (contract, snapshot), size)?;
         Ok(brief?)
     }
 
@@ -64,7 +59,7 @@ impl GateEngine {
             contract.len() + snapshot.len() + resumption.operator.len() + resumption.reason.len();
         let parameters = (contract, snapshot, resumption);
         let snapshot: Result<String, GateError> =
-            GateInstance::new(self)?.call(&self.exports().resume, parameters, size)?;
+            self.ask(&self.exports().resume, parameters, size)?;
         Ok(snapshot?)
     }
 
@@ -74,7 +69,7 @@ impl GateEngine {
         output: &str,
         rules: PromiseRules,
     ) -> Result<PromiseReport, EngineError> {
-        GateInstance::new(self)?.call(
+        self.ask(
             &self.exports().parse_promises,
             (output, rules),
             output.len(),
@@ -85,47 +80,53 @@ impl GateEngine {
     pub fn take_fingerprint(&self, iteration: &Iteration) -> Result<Fingerprint, CallError> {
         let size = iteration.text_size();
         let fingerprint: Result<Fingerprint, GateError> =
-            GateInstance::new(self)?.call(&self.exports().take_fingerprint, (iteration,), size)?;
+            self.ask(&self.exports().take_fingerprint, (iteration,), size)?;
         Ok(fingerprint?)
     }
 
     /// Decides the loop signal from issue states.
     pub fn decide_signal(&self, states: &IssueStates) -> Result<SignalReport, EngineError> {
         let size = states.text_size();
-        GateInstance::new(self)?.call(&self.exports().decide_signal, (states,), size)
+        self.ask(&self.exports().decide_signal, (states,), size)
     }
 
     /// Reads a snapshot.
     pub fn read_snapshot(&self, text: &str) -> Result<SnapshotView, CallError> {
         let view: Result<SnapshotView, GateError> =
-            GateInstance::new(self)?.call(&self.exports().read_snapshot, (text,), text.len())?;
+            self.ask(&self.exports().read_snapshot, (text,), text.len())?;
         Ok(view?)
     }
 
     /// Reads `prd.json`.
     pub fn read_prd(&self, text: &str) -> Result<Prd, CallError> {
-        Formats::new(self).read_prd(text)
+        let prd: Result<Prd, GateError> =
+            self.ask(&self.exports().read_prd, (text,), text.len())?;
+        Ok(prd?)
     }
 
     /// Changes lines of the checklist; everything else stays byte for byte.
     pub fn update_prd(&self, text: &str, updates: &[PrdUpdate]) -> Result<String, CallError> {
-        Formats::new(self).update_prd(text, updates)
+        let size = text.len() + updates.iter().map(PrdUpdate::text_size).sum::<usize>();
+        let prd: Result<String, GateError> =
+            self.ask(&self.exports().update_prd, (text, updates), size)?;
+        Ok(prd?)
     }
 
     /// Reads `progress.txt`. What is not an entry is kept.
     pub fn read_progress(&self, text: &str) -> Result<ProgressLog, EngineError> {
-        GateInstance::new(self)?.call(&self.exports().read_progress, (text,), text.len())
+        self.ask(&self.exports().read_progress, (text,), text.len())
     }
 
     /// The bytes to append to `progress.txt` for an entry.
     pub fn write_progress(&self, entry: &ProgressEntry) -> Result<String, EngineError> {
-        Formats::new(self).write_progress(entry)
+        let size = entry.title.len() + entry.body.len();
+        self.ask(&self.exports().write_progress, (entry,), size)
     }
 
     /// Reads a loop state file.
     pub fn read_loop_file(&self, text: &str) -> Result<LoopFile, CallError> {
         let file: Result<LoopFile, GateError> =
-            GateInstance::new(self)?.call(&self.exports().read_loop_file, (text,), text.len())?;
+            self.ask(&self.exports().read_loop_file, (text,), text.len())?;
         Ok(file?)
     }
 
@@ -136,17 +137,14 @@ impl GateEngine {
         change: &LoopFileChange,
     ) -> Result<String, CallError> {
         let size = text.len() + change.session_id.as_ref().map_or(0, String::len);
-        let file: Result<String, GateError> = GateInstance::new(self)?.call(
-            &self.exports().update_loop_file,
-            (text, change),
-            size,
-        )?;
+        let file: Result<String, GateError> =
+            self.ask(&self.exports().update_loop_file, (text, change), size)?;
         Ok(file?)
     }
 
     /// A new loop state file.
     pub fn write_loop_file(&self, file: &LoopFile) -> Result<String, EngineError> {
         let size = file.prompt.len() + file.completion_promise.as_ref().map_or(0, String::len);
-        GateInstance::new(self)?.call(&self.exports().write_loop_file, (file,), size)
+        self.ask(&self.exports().write_loop_file, (file,), size)
     }
 }

@@ -1,10 +1,12 @@
 //! The gate, loaded once per process.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use wasmtime::Engine;
-use wasmtime::component::{InstancePre, Linker};
+use wasmtime::component::{
+    ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Linker, Lower,
+};
 
 use super::config::config;
 use super::embedded;
@@ -12,6 +14,11 @@ use super::error::EngineError;
 use super::exports::Exports;
 use super::instance::GateInstance;
 use super::limits::{GateLimits, MemoryLimiter};
+
+/// How many instances are kept for the next calls.
+const KEPT: usize = 4;
+/// An instance with more bytes of memory is not kept.
+const LARGE: usize = 8 << 20;
 
 /// The loaded gate. Make one per process and share it: it is the expensive part.
 ///
@@ -30,6 +37,8 @@ pub struct GateEngine {
     template: InstancePre<MemoryLimiter>,
     exports: Arc<Exports>,
     limits: GateLimits,
+    /// Instances that have answered, and are ready to answer again.
+    spare: Mutex<Vec<GateInstance>>,
 }
 
 impl GateEngine {
@@ -58,13 +67,43 @@ impl GateEngine {
             template,
             exports,
             limits,
+            spare: Mutex::default(),
         })
     }
 
-    /// Calls a function of the JSON face on a fresh instance: JSON in, JSON out. An error of the gate is an
-    /// answer, `{"error": {…}}`.
+    /// Calls a function of the JSON face: JSON in, JSON out. An error of the gate is an answer, `{"error": {…}}`.
     pub fn call(&self, function: &str, input: &str) -> Result<String, EngineError> {
-        GateInstance::new(self)?.call(&self.exports.json_call, (function, input), input.len())
+        self.ask(&self.exports.json_call, (function, input), input.len())
+    }
+
+    /// Calls a function that has no state, on an instance that is kept for the next one: making an instance takes longer
+    /// than most calls. One that failed is not used again, and neither is one that has become large.
+    pub(crate) fn ask<P, R>(
+        &self,
+        function: &ComponentExportIndex,
+        parameters: P,
+        size: usize,
+    ) -> Result<R, EngineError>
+    where
+        P: ComponentNamedList + Lower,
+        R: Lift + Send + Sync + 'static,
+        (R,): ComponentNamedList + Lift,
+    {
+        let spare = self.spare().pop();
+        let mut instance = match spare {
+            Some(instance) => instance,
+            None => GateInstance::new(self)?,
+        };
+        let answer = instance.call(function, parameters, size)?;
+        let mut spare = self.spare();
+        if spare.len() < KEPT && instance.memory() <= LARGE {
+            spare.push(instance);
+        }
+        Ok(answer)
+    }
+
+    fn spare(&self) -> std::sync::MutexGuard<'_, Vec<GateInstance>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The limits that the gate was loaded with.

@@ -69,6 +69,11 @@ impl GateInstance {
         }
     }
 
+    /// Bytes of its memory.
+    pub(crate) fn memory(&self) -> usize {
+        self.store.data().memory
+    }
+
     /// Gives a resource back to the gate.
     pub(crate) fn close(&mut self, resource: ResourceAny) {
         if !self.broken {

@@ -34,6 +34,8 @@ impl Default for GateLimits {
 #[derive(Debug)]
 pub(crate) struct MemoryLimiter {
     limit: usize,
+    /// The size that was allowed last.
+    pub(crate) memory: usize,
     /// The size that was refused.
     pub(crate) refused: Option<usize>,
 }
@@ -42,6 +44,7 @@ impl MemoryLimiter {
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
+            memory: 0,
             refused: None,
         }
     }
@@ -55,6 +58,7 @@ impl ResourceLimiter for MemoryLimiter {
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         if desired <= self.limit {
+            self.memory = desired;
             return Ok(true);
         }
         self.refused = Some(desired);

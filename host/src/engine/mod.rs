@@ -4,7 +4,6 @@
 //!
 //! * [`GateEngine`]: once per process. Loads machine code that was compiled when this library was built.
 //! * [`Session`]: once per loop. An instance of the gate in which the contract is already read.
-//! * [`Formats`]: once per host that writes files every turn. An instance for the functions on files.
 //! * a call: [`Session::evaluate_final`], or without a session [`GateEngine::evaluate_final`] and, as JSON,
 //!   [`GateEngine::call`].
 
@@ -12,7 +11,6 @@ mod config;
 mod embedded;
 mod error;
 mod exports;
-mod formats;
 mod functions;
 mod gate;
 mod info;
@@ -25,7 +23,6 @@ mod tests;
 mod types;
 
 pub use error::{CallError, EngineError};
-pub use formats::Formats;
 pub use gate::GateEngine;
 pub use info::{COMPONENT, GATE, GateInfo};
 pub use limits::GateLimits;

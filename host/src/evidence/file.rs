@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path};
+use std::time::{Duration, SystemTime};
 
 use memchr::memmem;
 use serde_json::Value;
@@ -86,6 +88,20 @@ fn point(bytes: &[u8], pointer: &str, equals: Option<&str>) -> Result<(), String
 pub(super) fn read(workspace: &Path, name: &str) -> Result<Vec<u8>, String> {
     let path = inside(workspace, name)?;
     plain_file::read(&path, LIMIT).map_err(|reason| reason.to_string())
+}
+
+/// How far behind the clock that files are dated by may be: it moves in steps.
+const STEP: Duration = Duration::from_millis(10);
+
+/// Whether a file was written, or put where it is, at that moment or later. Its times can be set to anything, but not the
+/// one at which they were set.
+pub(super) fn was_written_since(path: &Path, moment: SystemTime) -> bool {
+    let changed = fs::metadata(path).ok().and_then(|found| {
+        let seconds = Duration::from_secs(u64::try_from(found.ctime()).ok()?);
+        let rest = Duration::from_nanos(u64::try_from(found.ctime_nsec()).ok()?);
+        SystemTime::UNIX_EPOCH.checked_add(seconds + rest)
+    });
+    changed.is_some_and(|changed| changed + STEP >= moment)
 }
 
 /// Removes a file of the workspace, if it is there. Not through a link: what is elsewhere is not the agent's to have

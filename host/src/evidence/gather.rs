@@ -13,7 +13,7 @@ use super::program::Ours;
 use super::record::{Attempt, Evidence};
 use super::tests_green::Expectation;
 use super::{Finding, command, file, git, no_high_risk, policy, prd_all_pass, tests_green};
-use crate::config::{Check, Config, KindName, Terms};
+use crate::config::{Check, Config, Judge, KindName, Terms};
 use crate::engine::{Outcome, Prd};
 use crate::process::Stop;
 
@@ -32,6 +32,8 @@ pub struct Scene<'s> {
     pub tree: Option<&'s str>,
     /// The commit that the loop began with.
     pub first_commit: Option<&'s str>,
+    /// When it began to be looked at.
+    pub begun: SystemTime,
     /// Runs policies, if anything does.
     pub policies: Option<&'s dyn PolicyRunner>,
     /// Ends everything.
@@ -117,9 +119,11 @@ fn perform_all(
         }
     };
     std::thread::scope(|scope| {
-        // This thread is one of the workers.
-        for _ in 1..jobs.len().min(*WORKERS) {
-            scope.spawn(work);
+        // This thread is one of the workers, and often the only one that is needed.
+        if jobs.len() > 1 {
+            for _ in 1..jobs.len().min(*WORKERS) {
+                scope.spawn(work);
+            }
         }
         work();
     });
@@ -155,10 +159,13 @@ fn jobs<'j>(config: &'j Config, terms: &'j Terms, wanted: Wanted) -> Vec<Job<'j>
     jobs
 }
 
-/// Whether a contract needs programs to be run.
-pub(crate) fn runs_programs(config: &Config, terms: &Terms) -> bool {
+/// Whether the checks of a contract may take their time: programs do, and so does compiling a policy.
+pub(crate) fn may_take_time(config: &Config, terms: &Terms) -> bool {
     let jobs = jobs(config, terms, Wanted::All);
-    jobs.iter().any(|job| job.check.runs_a_program())
+    jobs.iter().any(|job| match job.check {
+        Check::Policy(check) => matches!(check.judge, Judge::Component(_)),
+        check => check.runs_a_program(),
+    })
 }
 
 /// The first policy that a contract needs.
@@ -185,7 +192,12 @@ fn perform(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> Evidence {
     let started_at_ms = now_ms();
     let mut attempts = Vec::new();
     let mut last = Finding::error("it was not run");
-    for _ in 0..=job.retries {
+    // A policy says the same of the same evidence.
+    let retries = match job.check {
+        Check::Policy(_) => 0,
+        _ => job.retries,
+    };
+    for _ in 0..=retries {
         let start = Instant::now();
         let (finding, attempt) = look(scene, job, known);
         let mut attempt =
@@ -207,6 +219,8 @@ fn perform(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> Evidence {
         outcome: last.outcome,
         reason: last.reason,
         tests: last.tests,
+        code: last.code,
+        policy: last.policy.map(|record| *record),
         attempts,
     }
 }
@@ -264,6 +278,8 @@ pub fn look_at_stories(
                 outcome: finding.outcome,
                 reason: finding.reason,
                 tests: None,
+                code: None,
+                policy: None,
                 attempts: vec![Attempt::plain(finding.outcome, 0)],
             }
         })

@@ -21,13 +21,13 @@ mod tests_green;
 
 pub use environment::{Environment, Withheld};
 pub use gather::{CheckEvent, Scene, Wanted, gather, look_at_stories, now_ms};
-pub(crate) use gather::{needs_a_policy, runs_programs};
-pub use policy::{PolicyAnswer, PolicyQuestion, PolicyRunner};
+pub(crate) use gather::{may_take_time, needs_a_policy};
+pub use policy::{PolicyComponent, PolicyQuestion, PolicyRecord, PolicyRunner};
 pub(crate) use record::name_leftover;
 pub use record::{Attempt, Evidence, Stream};
 pub use stories::{Known, Proofs, Rules, Stories, Story, settle};
 
-use crate::engine::Outcome;
+use crate::engine::{FailureCode, Outcome};
 use reports::TestCounts;
 
 /// What one look at a condition gave.
@@ -38,6 +38,10 @@ pub(crate) struct Finding {
     pub(crate) reason: String,
     /// Of a test run.
     pub(crate) tests: Option<TestCounts>,
+    /// What the gate is told of a policy that gave no judgement.
+    pub(crate) code: Option<FailureCode>,
+    /// Of a policy.
+    pub(crate) policy: Option<Box<PolicyRecord>>,
 }
 
 /// The longest reason, in bytes. The work is the agent's, and so may be what is said about it.
@@ -49,6 +53,8 @@ impl Finding {
             outcome,
             reason: beginning_of(reason.into(), LONGEST_REASON),
             tests: None,
+            code: None,
+            policy: None,
         }
     }
 

@@ -1,22 +1,31 @@
-//! `policy`: what a component that somebody else wrote makes of the evidence.
+//! `policy`, `cel`, `rego`: what a component that somebody else wrote makes of the evidence.
 //!
-//! This is the seam between the checks and whatever runs policies: the component is read here and must be the pinned
-//! one; a [`PolicyRunner`] judges.
+//! This is the seam between the checks and whatever runs policies: files are read here and must be the pinned ones; a
+//! [`PolicyRunner`] judges.
 
 use std::fmt::Debug;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
 
 use super::Finding;
-use super::file::read;
+use super::file::{read, was_written_since};
 use super::gather::Scene;
 use super::record::Evidence;
-use crate::config::PolicyCheck;
-use crate::engine::Outcome;
+use crate::config::{Judge, PinnedFile, PolicyCheck, WasiGrant};
+use crate::engine::FailureCode;
+use crate::policy::{
+    Artifact, Counts, Judgement, PolicyError, PolicyFinding, PolicyInput, PolicyLimits, Run,
+    Shipped, Wasi,
+};
 use crate::visible::is_hidden;
 
 /// Runs policies.
 pub trait PolicyRunner: Debug + Send + Sync {
-    /// Lets a policy judge. It fails with what kept it from that, which counts as not passed.
-    fn judge(&self, question: &PolicyQuestion<'_>) -> Result<PolicyAnswer, String>;
+    /// Lets a policy judge. It fails only where it can't be run at all.
+    fn judge(&self, question: &PolicyQuestion<'_>) -> Result<Run<Judgement>, PolicyError>;
 }
 
 /// What a policy is asked.
@@ -24,21 +33,49 @@ pub trait PolicyRunner: Debug + Send + Sync {
 pub struct PolicyQuestion<'q> {
     /// The check's id.
     pub check: &'q str,
-    /// The component, whose digest is the pinned one.
-    pub component: &'q [u8],
-    /// Its settings, as JSON.
-    pub settings: &'q str,
-    /// What the other checks found.
-    pub evidence: &'q [Evidence],
+    /// What judges.
+    pub component: PolicyComponent<'q>,
+    /// What it gets of WASI.
+    pub wasi: Wasi,
+    /// The evidence, and its settings.
+    pub input: &'q PolicyInput,
+    /// What it may use.
+    pub limits: &'q PolicyLimits,
 }
 
-/// What it answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyAnswer {
-    /// Whether the work is as it must be; none if that can't be told.
-    pub passed: Option<bool>,
-    /// Why.
-    pub reasons: Vec<String>,
+/// What judges.
+#[derive(Debug, Clone, Copy)]
+pub enum PolicyComponent<'q> {
+    /// A component, whose digest is the pinned one.
+    Pinned(&'q [u8]),
+    /// One that the host carries.
+    Shipped(Shipped),
+}
+
+impl PolicyComponent<'_> {
+    /// The component itself.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Pinned(bytes) => bytes,
+            Self::Shipped(shipped) => shipped.component(),
+        }
+    }
+}
+
+/// What is kept of a policy's run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PolicyRecord {
+    /// The component's digest.
+    pub digest: String,
+    /// Units of fuel that it used.
+    pub fuel: u64,
+    /// Bytes of memory that it used.
+    pub memory: usize,
+    /// Why it gave no judgement.
+    pub outcome: Option<&'static str>,
+    /// What it printed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub log: String,
 }
 
 pub(super) fn look(
@@ -50,37 +87,159 @@ pub(super) fn look(
     let Some(runner) = scene.policies else {
         return Finding::error("there is nothing here that runs policies");
     };
-    let component = match read(scene.workspace, &check.component) {
-        Ok(component) => component,
-        Err(reason) => return Finding::error(format!("{}: {reason}", check.component)),
-    };
-    let digest = blake3::hash(&component).to_hex();
-    if !check.blake3.eq_ignore_ascii_case(digest.as_str()) {
-        return Finding::error(format!(
-            "{} has the digest {digest}, not {}",
-            check.component, check.blake3
-        ));
-    }
-    let answer = runner.judge(&PolicyQuestion {
-        check: id,
-        component: &component,
-        settings: &check.settings,
-        evidence,
-    });
-    match answer {
-        Ok(answer) => finding(&answer),
-        Err(reason) => Finding::error(seen(&reason)),
+    match ask(scene, runner, id, check, evidence) {
+        Ok(finding) => finding,
+        Err(refused) => refused,
     }
 }
 
-fn finding(answer: &PolicyAnswer) -> Finding {
-    let outcome = match answer.passed {
-        Some(true) => Outcome::Pass,
-        Some(false) => Outcome::Fail,
-        None => Outcome::Unknown,
+fn ask(
+    scene: &Scene<'_>,
+    runner: &dyn PolicyRunner,
+    id: &str,
+    check: &PolicyCheck,
+    evidence: &[Evidence],
+) -> Result<Finding, Finding> {
+    let mut settings = check.settings.clone();
+    let component = match &check.judge {
+        Judge::Component(file) => Some(pinned(scene.workspace, file)?),
+        Judge::Cel | Judge::Rego(None) => None,
+        Judge::Rego(Some(file)) => {
+            settings = with_module(&settings, pinned(scene.workspace, file)?)?;
+            None
+        }
     };
-    let reasons: Vec<String> = answer.reasons.iter().map(|reason| seen(reason)).collect();
-    Finding::new(outcome, reasons.join("; "))
+    let component = match (&component, &check.judge) {
+        (Some(bytes), _) => PolicyComponent::Pinned(bytes),
+        (None, Judge::Rego(_)) => PolicyComponent::Shipped(Shipped::Rego),
+        (None, _) => PolicyComponent::Shipped(Shipped::Cel),
+    };
+    let input = PolicyInput {
+        iteration: scene.iteration,
+        findings: evidence.iter().map(finding).collect(),
+        artifacts: artifacts(scene, check)?,
+        settings,
+    };
+    let run = runner.judge(&PolicyQuestion {
+        check: id,
+        component,
+        wasi: match check.wasi {
+            WasiGrant::None => Wasi::Absent,
+            WasiGrant::DenyAll => Wasi::DenyAll,
+        },
+        input: &input,
+        limits: &limits(check),
+    });
+    Ok(match run {
+        Ok(run) => judged(&component, run),
+        Err(error) => failed(&error),
+    })
+}
+
+/// A file that must be the one that was meant.
+fn pinned(workspace: &Path, file: &PinnedFile) -> Result<Vec<u8>, Finding> {
+    let PinnedFile { path, blake3 } = file;
+    let bytes = read(workspace, path)
+        .map_err(|reason| rejected(Finding::error(format!("{path}: {reason}"))))?;
+    let digest = blake3::hash(&bytes).to_hex();
+    if !blake3.eq_ignore_ascii_case(digest.as_str()) {
+        let reason = format!("{path} has the digest {digest}, not {blake3}");
+        return Err(rejected(Finding::error(reason)));
+    }
+    Ok(bytes)
+}
+
+fn rejected(mut finding: Finding) -> Finding {
+    finding.code = Some(FailureCode::PolicyRejected);
+    finding
+}
+
+/// Settings with the module of a file.
+fn with_module(settings: &str, module: Vec<u8>) -> Result<String, Finding> {
+    let module = String::from_utf8(module)
+        .map_err(|_| rejected(Finding::error("the module is not UTF-8 text")))?;
+    let mut settings: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(settings).unwrap_or_default();
+    settings.insert("module".to_owned(), module.into());
+    Ok(serde_json::Value::Object(settings).to_string())
+}
+
+/// What another check found, as policies are told.
+fn finding(evidence: &Evidence) -> PolicyFinding {
+    PolicyFinding {
+        id: evidence.check.clone(),
+        kind: evidence.kind.to_owned(),
+        outcome: evidence.outcome.into(),
+        reason: evidence.reason.clone(),
+        tests: evidence.tests.as_ref().map(|tests| Counts {
+            passed: narrow(tests.passed),
+            failed: narrow(tests.failed),
+            skipped: narrow(tests.skipped),
+        }),
+        exit: evidence.attempts.last().and_then(|attempt| attempt.exit),
+    }
+}
+
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// The files that a policy may look at. One that is not there is left out: that is for the policy to judge.
+fn artifacts(scene: &Scene<'_>, check: &PolicyCheck) -> Result<Vec<Artifact>, Finding> {
+    let mut artifacts = Vec::new();
+    for (name, path) in &check.artifacts {
+        if scene.workspace.join(path).symlink_metadata().is_err() {
+            continue;
+        }
+        let bytes = read(scene.workspace, path)
+            .map_err(|reason| Finding::error(format!("{path}: {reason}")))?;
+        artifacts.push(Artifact {
+            name: name.clone(),
+            bytes: Arc::from(bytes),
+            fresh: was_written_since(&scene.workspace.join(path), scene.begun),
+        });
+    }
+    Ok(artifacts)
+}
+
+fn limits(check: &PolicyCheck) -> PolicyLimits {
+    let usual = PolicyLimits::default();
+    PolicyLimits {
+        fuel: check.fuel.map_or(usual.fuel, u64::from),
+        time: check
+            .timeout_ms
+            .map_or(usual.time, |ms| Duration::from_millis(ms.into())),
+        memory: check
+            .max_memory_bytes
+            .and_then(|bytes| usize::try_from(bytes).ok())
+            .unwrap_or(usual.memory),
+        ..usual
+    }
+}
+
+fn judged(component: &PolicyComponent<'_>, run: Run<Judgement>) -> Finding {
+    let record = PolicyRecord {
+        digest: blake3::hash(component.bytes()).to_hex().to_string(),
+        fuel: run.fuel,
+        memory: run.memory,
+        outcome: run.result.as_ref().err().map(PolicyError::code),
+        log: seen(&String::from_utf8_lossy(&run.log.text)),
+    };
+    let mut finding = match run.result {
+        Ok(judgement) => {
+            let reasons: Vec<String> = judgement.reasons.iter().map(|it| seen(it)).collect();
+            Finding::new(judgement.outcome.into(), reasons.join("; "))
+        }
+        Err(error) => failed(&error),
+    };
+    finding.policy = Some(Box::new(record));
+    finding
+}
+
+fn failed(error: &PolicyError) -> Finding {
+    let mut finding = Finding::error(seen(&error.to_string()));
+    finding.code = error.failure();
+    finding
 }
 
 /// A stranger's words, without what a person can't see or what does something to a terminal.

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::policy::PolicyRecord;
 use super::reports::TestCounts;
-use crate::engine::{CheckResult, Outcome};
+use crate::engine::{CheckResult, FailureCode, Outcome};
 use crate::process::{Captured, Leftover};
 
 /// What is known of one check in one iteration.
@@ -27,6 +28,12 @@ pub struct Evidence {
     pub reason: String,
     /// Of a test run.
     pub tests: Option<TestCounts>,
+    /// What the gate is told of a policy that gave no judgement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<FailureCode>,
+    /// Of a policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyRecord>,
     /// Each run of the check.
     pub attempts: Vec<Attempt>,
 }
@@ -115,7 +122,7 @@ impl Evidence {
             id: self.check.clone(),
             outcome: self.outcome,
             reason: Some(self.reason.clone()),
-            code: None,
+            code: self.code,
             attempts: self
                 .attempts
                 .iter()

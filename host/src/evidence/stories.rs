@@ -210,6 +210,8 @@ mod tests {
             outcome,
             reason: String::new(),
             tests: None,
+            code: None,
+            policy: None,
             attempts: Vec::new(),
         }
     }

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
 use super::*;
 use crate::config::{Config, NamedCheck, Terms};
 use crate::engine::Outcome;
+use crate::policy::{FindingOutcome, Judgement, Log, PolicyError, PolicyOutcome, Run};
 use crate::process::Stop;
 
 /// A workspace and its checks.
@@ -58,6 +60,7 @@ impl Bench {
             iteration: 3,
             tree: Some("tree"),
             first_commit,
+            begun: std::time::SystemTime::now(),
             policies: self.policies.as_deref(),
             stop: &self.stop,
         };
@@ -414,7 +417,7 @@ fn an_index_that_was_made_to_hide_a_change_does_not_make_a_repository_clean() {
     entry.id = committed;
     index.add(&entry).unwrap();
     index.write().unwrap();
-    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10);
+    let later = std::time::SystemTime::now() + Duration::from_secs(10);
     let written = fs::File::options()
         .write(true)
         .open(git.path().join("index"))
@@ -456,19 +459,33 @@ fn a_canceled_check_says_nothing_and_is_not_tried_again() {
 struct Looks;
 
 impl PolicyRunner for Looks {
-    fn judge(&self, question: &PolicyQuestion<'_>) -> Result<PolicyAnswer, String> {
-        let wanted: BTreeMap<String, String> =
-            serde_json::from_str(question.settings).map_err(|error| error.to_string())?;
-        let Some(check) = wanted.get("check") else {
-            return Err(format!("{}: which \u{1b}[1m check?", question.check));
+    fn judge(&self, question: &PolicyQuestion<'_>) -> Result<Run<Judgement>, PolicyError> {
+        let settings = &question.input.settings;
+        let wanted: BTreeMap<String, String> = serde_json::from_str(settings).unwrap();
+        let judge = |check: &String| {
+            let findings = &question.input.findings;
+            let found = findings.iter().find(|it| it.id == *check);
+            Judgement {
+                outcome: match found.map(|found| found.outcome) {
+                    Some(FindingOutcome::Pass) => PolicyOutcome::Pass,
+                    Some(_) => PolicyOutcome::Fail,
+                    None => PolicyOutcome::Unknown,
+                },
+                reasons: vec![
+                    format!("{} bytes", question.component.bytes().len()),
+                    "\u{202e}done".to_owned(),
+                ],
+            }
         };
-        let found = question.evidence.iter().find(|it| it.check == *check);
-        Ok(PolicyAnswer {
-            passed: found.map(|found| found.outcome == Outcome::Pass),
-            reasons: vec![
-                format!("{} bytes", question.component.len()),
-                "\u{202e}done".to_owned(),
-            ],
+        let result = wanted.get("check").map(judge);
+        Ok(Run {
+            result: result.ok_or_else(|| PolicyError::Trap {
+                reason: format!("{}: which \u{1b}[1m check?", question.check),
+            }),
+            fuel: 7,
+            memory: 9,
+            elapsed: Duration::ZERO,
+            log: Log::default(),
         })
     }
 }
@@ -504,7 +521,10 @@ fn a_policy_judges_what_the_other_checks_found() {
     );
     assert_eq!(
         policy(&digest, "{}").only(),
-        (Outcome::Error, "a: which  [1m check?".to_owned())
+        (
+            Outcome::Error,
+            "the policy stopped without a judgement: a: which  [1m check?".to_owned()
+        )
     );
 }
 

@@ -225,9 +225,11 @@ impl Case {
         hook: &'l Hook<'_>,
         event: &Event,
     ) -> Result<Loop<'l>, RunError> {
-        let (gate, control, watch) = (hook.gate, hook.control, hook.watch);
+        let (gate, options) = (hook.gate, hook.options);
+        let (control, watch) = (hook.control, hook.watch);
+        let (config, task) = (&self.config, &self.task);
         if let Some(standing) = &self.standing {
-            return Loop::attend(gate, &self.config, &self.task, standing, control, watch);
+            return Loop::attend(gate, config, task, standing, options, control, watch);
         }
         let beginning = Beginning {
             session: session(event),
@@ -236,7 +238,7 @@ impl Case {
             request: self.request.as_ref().map(Request::text),
             loop_file: self.loop_file.as_ref().map(Found::record),
         };
-        Loop::begin_attended(gate, &self.config, &self.task, &beginning, control, watch)
+        Loop::begin_attended(gate, config, task, &beginning, options, control, watch)
     }
 
     /// When the client asked last.

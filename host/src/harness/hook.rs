@@ -9,10 +9,11 @@ use super::transcript::{Form, Last, last_message};
 use super::{Harness, reason};
 use crate::config::Promises;
 use crate::engine::{Decision, GateEngine, Verdict};
-use crate::evidence::runs_programs;
+use crate::evidence::may_take_time;
 use crate::memory::{MemoryError, View};
 use crate::runner::{
-    ClientEndedRecord, ClientRecord, Control, Evidenced, Heard, Loop, RunError, Stopping, Watch,
+    ClientEndedRecord, ClientRecord, Control, Evidenced, Heard, Loop, Options, RunError, Stopping,
+    Watch,
 };
 
 /// How often a loop file is looked at again that others change meanwhile.
@@ -26,6 +27,8 @@ pub struct Hook<'h> {
     pub control: &'h Control,
     /// Sees what happens.
     pub watch: &'h dyn Watch,
+    /// What loops are run with.
+    pub options: &'h Options,
     /// The variables of the environment that the client gave.
     pub environment: &'h dyn Fn(&str) -> Option<String>,
     /// Which promises count.
@@ -90,7 +93,7 @@ impl<'q> Question<'q> {
         self.event
     }
 
-    /// Where the attendant is reached that answers it, if that runs programs and so may take its time.
+    /// Where the attendant is reached that answers it, if that may take its time.
     pub fn takes_time(&self) -> Result<Option<Address>, HarnessError> {
         let Some(case) = self
             .case
@@ -101,7 +104,7 @@ impl<'q> Question<'q> {
         };
         let terms = case.task.terms()?;
         let address = Address::new(&case.root(), session(self.event).key(1).text());
-        Ok(runs_programs(&case.config, &terms).then_some(address))
+        Ok(may_take_time(&case.config, &terms).then_some(address))
     }
 
     /// Answers it. None if nobody waits for the answer any more.

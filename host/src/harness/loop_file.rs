@@ -11,7 +11,7 @@ use super::error::HarnessError;
 use super::project::folders;
 use crate::config::{Config, Promises, Request};
 use crate::engine::{GateEngine, LoopFile, LoopFileChange};
-use crate::memory::{foreign, save_text};
+use crate::memory::{foreign, save_text, update_text};
 use crate::plain_file::{self, Unreadable};
 use crate::runner::LoopFileRecord;
 
@@ -118,7 +118,8 @@ impl Found {
         let text = gate
             .update_loop_file(&self.text, change)
             .map_err(|error| self.failed(&error.to_string()))?;
-        save_text(&self.path, &text).map_err(|error| self.failed(&error.to_string()))?;
+        // The loop itself is in the memory: of an old file, only the number is behind.
+        update_text(&self.path, &text).map_err(|error| self.failed(&error.to_string()))?;
         Self::parse(gate, self.path.clone(), text).map(Some)
     }
 

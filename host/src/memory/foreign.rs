@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -96,6 +98,34 @@ pub(crate) fn create(target: &Path, content: &[u8]) -> io::Result<()> {
         file.sync_all()?;
         fs::hard_link(temporary, target)?;
         fs::remove_file(temporary)
+    })
+}
+
+/// Makes a folder that only this user can look into, and those above it.
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
+    make_room(folder)?;
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Creates a file, for this user alone, that must not be there yet.
+pub(crate) fn create_private(target: &Path, content: &[u8]) -> io::Result<()> {
+    put(target, |temporary, file| {
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        file.write_all(content)?;
+        fs::hard_link(temporary, target)?;
+        fs::remove_file(temporary)
+    })
+}
+
+/// Writes a file for this user alone, in place of what is there.
+pub(crate) fn replace_private(target: &Path, content: &[u8]) -> io::Result<()> {
+    put(target, |temporary, file| {
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        file.write_all(content)?;
+        fs::rename(temporary, target)
     })
 }
 

@@ -51,7 +51,8 @@ pub use key::SessionKey;
 pub use lock::{Holder, Patience, holder};
 pub use portable::{Imported, import};
 pub use store::{Retention, Store};
-pub use text::{create_text, replace_text, save_text};
+pub(crate) use text::update_text;
+pub use text::{create_text, replace_text, save_bytes, save_text};
 pub use view::{FileReport, Listed, Reading, Standing, Verification, View, list};
 
 use crate::engine::{Prd, ProgressLog};

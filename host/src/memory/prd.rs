@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::error::MemoryError;
 use super::finding::{Finding, FindingCode};
 use super::store::PRD;
-use crate::engine::{CallError, Formats, Prd, PrdUpdate};
+use crate::engine::{CallError, GateEngine, Prd, PrdUpdate};
 
 /// How many changed lines are named.
 const NAMED: usize = 5;
 
 /// Applies updates to a checklist. A line that somebody removed is reported, not made again.
 pub(super) fn update(
-    formats: &mut Formats<'_>,
+    gate: &GateEngine,
     text: String,
     updates: &[PrdUpdate],
     findings: &mut Vec<Finding>,
@@ -21,7 +21,7 @@ pub(super) fn update(
         return Ok(text);
     }
     let failed = |error| MemoryError::gate(&PRD, error);
-    let lines = formats.read_prd(&text).map_err(failed)?;
+    let lines = gate.read_prd(&text).map_err(failed)?;
     let (known, gone): (Vec<PrdUpdate>, Vec<PrdUpdate>) = updates
         .iter()
         .cloned()
@@ -30,17 +30,17 @@ pub(super) fn update(
         let message = format!("it has no line `{}` to update", update.id);
         findings.push(Finding::new(FindingCode::PrdLineMissing, &PRD, message));
     }
-    formats.update_prd(&text, &known).map_err(failed)
+    gate.update_prd(&text, &known).map_err(failed)
 }
 
 /// What somebody changed in the checklist, in a few words. None if the gate can't read the new one.
 pub(super) fn difference(
-    formats: &mut Formats<'_>,
+    gate: &GateEngine,
     old: Option<&str>,
     new: &str,
 ) -> Result<String, CallError> {
-    let new = formats.read_prd(new)?;
-    let old = old.and_then(|text| formats.read_prd(text).ok());
+    let new = gate.read_prd(new)?;
+    let old = old.and_then(|text| gate.read_prd(text).ok());
     Ok(describe(old.as_ref(), &new))
 }
 

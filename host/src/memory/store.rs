@@ -16,7 +16,7 @@ use super::key::SessionKey;
 use super::prd;
 use super::progress::Growth;
 use crate::digest::Digest;
-use crate::engine::{Formats, GateEngine, Prd, ProgressLog};
+use crate::engine::{GateEngine, Prd, ProgressLog};
 
 pub(super) const PRD: Place = Place::member("prd.json");
 pub(super) const PROGRESS: Place = Place::member("progress.txt");
@@ -47,7 +47,6 @@ impl Default for Retention {
 pub struct Store<'g, D> {
     pub(super) disk: D,
     pub(super) gate: &'g GateEngine,
-    pub(super) formats: Formats<'g>,
     /// The newest checkpoint.
     pub(super) head: Checkpoint,
     pub(super) progress: Progress,
@@ -171,7 +170,6 @@ impl<'g, D: Disk> Store<'g, D> {
         Self {
             disk,
             gate,
-            formats: Formats::new(gate),
             progress: Progress {
                 hasher: blake3::Hasher::new(),
                 len: head.progress.len,
@@ -314,7 +312,7 @@ impl<'g, D: Disk> Store<'g, D> {
         self.look_at_progress(findings)?;
         let (prd, prd_found) = self.look_at_prd(findings)?;
         let prd = match (prd, change.prd.is_empty()) {
-            (Some(text), _) => Some(prd::update(&mut self.formats, text, &change.prd, findings)?),
+            (Some(text), _) => Some(prd::update(self.gate, text, &change.prd, findings)?),
             (None, true) => None,
             (None, false) => {
                 let message = "there is no checklist to update";
@@ -379,7 +377,7 @@ impl<'g, D: Disk> Store<'g, D> {
         let entry = match &change.progress {
             None => String::new(),
             Some(entry) => {
-                let written = self.formats.write_progress(entry);
+                let written = self.gate.write_progress(entry);
                 written.map_err(|error| MemoryError::gate(&PROGRESS, error.into()))?
             }
         };

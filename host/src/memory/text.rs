@@ -13,15 +13,29 @@ const KEPT: usize = 1000;
 
 /// Writes a text to a file that a person named, all of it or nothing, durable before the call returns.
 pub fn save_text(path: &Path, text: &str) -> Result<(), MemoryError> {
-    put(path, text, |temporary| fs::rename(temporary, path))
+    save_bytes(path, text.as_bytes())
+}
+
+/// The same for what is not text.
+pub fn save_bytes(path: &Path, bytes: &[u8]) -> Result<(), MemoryError> {
+    put(path, bytes, |temporary| fs::rename(temporary, path))?;
+    sync_folder(path)
+}
+
+/// Writes a text in place of another one, all of it or nothing. After a power loss it may be either of them.
+pub(crate) fn update_text(path: &Path, text: &str) -> Result<(), MemoryError> {
+    put(path, text.as_bytes(), |temporary| {
+        fs::rename(temporary, path)
+    })
 }
 
 /// The same for a file that must not be there yet.
 pub fn create_text(path: &Path, text: &str) -> Result<(), MemoryError> {
-    put(path, text, |temporary| {
+    put(path, text.as_bytes(), |temporary| {
         fs::hard_link(temporary, path)?;
         fs::remove_file(temporary)
-    })
+    })?;
+    sync_folder(path)
 }
 
 /// Writes a text in place of other files, each of which is kept under a name of its own. Gives the names: `.bak`, or
@@ -66,7 +80,7 @@ fn keep(path: &Path) -> Result<PathBuf, MemoryError> {
 /// Writes a temporary file beside the one that is meant, and lets `settle` give it its name.
 fn put(
     path: &Path,
-    text: &str,
+    bytes: &[u8],
     settle: impl FnOnce(&Path) -> io::Result<()>,
 ) -> Result<(), MemoryError> {
     let name = path
@@ -77,7 +91,7 @@ fn put(
     temporary_name.push(format!(".{}.new", std::process::id()));
     let temporary = path.with_file_name(temporary_name);
     let written = File::create_new(&temporary).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
+        file.write_all(bytes)?;
         file.sync_all()?;
         settle(&temporary)
     });
@@ -85,7 +99,7 @@ fn put(
         let _ = fs::remove_file(&temporary);
         return Err(failed(path, error).into());
     }
-    sync_folder(path)
+    Ok(())
 }
 
 fn sync_folder(path: &Path) -> Result<(), MemoryError> {

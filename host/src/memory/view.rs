@@ -18,7 +18,7 @@ use super::progress;
 use super::recovery::{Content, Flaw, newest, read_checkpoint};
 use super::store::{CONTRACT, EVENTS, HANDOFF, PRD, PROGRESS, state};
 use super::whole::{Found, compare};
-use crate::engine::{Formats, GateEngine, Prd, ProgressLog};
+use crate::engine::{GateEngine, Prd, ProgressLog};
 
 /// How often a reader looks again while a writer is at work, and how long it waits in between.
 const ATTEMPTS: usize = 4;
@@ -375,7 +375,7 @@ impl<D: Disk> View<D> {
             Found::Earlier | Found::Torn(_) => FileReport::new(PRD, pace.wrong(), "it is torn"),
             Found::Other(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
-                match prd::difference(&mut Formats::new(gate), saved, &text) {
+                match prd::difference(gate, saved, &text) {
                     Ok(difference) => FileReport::new(
                         PRD,
                         Standing::Changed,

@@ -1,7 +1,5 @@
 //! Who started a process: its ancestors, as far as the system shows them.
 
-use std::fs;
-
 /// More generations than any sensible process has; a loop in what is read can't keep us.
 const GENERATIONS: usize = 1000;
 /// What a runner calls itself, so that what it started can tell where it is.
@@ -44,8 +42,15 @@ pub fn is_descendant(process: u32) -> Option<bool> {
 }
 
 /// The environment that a process was started with, NUL between variables. None if it may not be read.
+#[cfg(target_os = "linux")]
 pub fn environment_of(process: u32) -> Option<Vec<u8>> {
-    fs::read(format!("/proc/{process}/environ")).ok()
+    super::tree::read(&format!("/proc/{process}/environ"), u64::MAX)
+}
+
+/// The same where no system shows it.
+#[cfg(not(target_os = "linux"))]
+pub fn environment_of(_: u32) -> Option<Vec<u8>> {
+    None
 }
 
 /// A process as it was seen on the way up.

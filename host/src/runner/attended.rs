@@ -205,12 +205,12 @@ impl<'l> Loop<'l> {
         config: &'l Config,
         task: &Task,
         beginning: &Beginning<'_>,
+        options: &Options,
         control: &'l Control,
         watch: &'l dyn Watch,
     ) -> Result<Self, RunError> {
         let terms = task.terms()?;
-        let options = Options::default();
-        see_that_policies_can_run(config, &terms, &options)?;
+        see_that_policies_can_run(config, &terms, options)?;
         let record = AttendedRecord {
             harness: beginning.session.harness.to_owned(),
             session: beginning.session.id.to_owned(),
@@ -222,7 +222,7 @@ impl<'l> Loop<'l> {
         let key = beginning.session.key(beginning.generation);
         let root = config.workspace.join(&config.memory.root);
         let before = before(gate, &root, beginning);
-        let setting = Setting::new(gate, config, task, &options, control, watch);
+        let setting = Setting::new(gate, config, task, options, control, watch);
         let agent = agent(beginning.prompt);
         let mut begun = Self::create(setting, task, terms, key, agent, Some(record))?;
         begun.announce();
@@ -242,6 +242,7 @@ impl<'l> Loop<'l> {
         config: &'l Config,
         task: &Task,
         standing: &Standing,
+        options: &Options,
         control: &'l Control,
         watch: &'l dyn Watch,
     ) -> Result<Self, RunError> {
@@ -250,7 +251,7 @@ impl<'l> Loop<'l> {
         let state = store.state();
         let baseline = baseline_of(&store.events()?);
         let session = gate.open(&state.contract, state.snapshot.as_deref())?;
-        let setting = Setting::new(gate, config, task, &Options::default(), control, watch);
+        let setting = Setting::new(gate, config, task, options, control, watch);
         let (terms, agent, key) = (task.terms()?, agent(&standing.prompt), standing.key.clone());
         let known = baseline.clone().unwrap_or_default();
         let mut open = Self::with(setting, store, session, terms, key, agent, known);

@@ -1,6 +1,6 @@
 //! One iteration: the agent's turn, the evidence, the verdict, and all of it remembered.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::events::{Tripped, VerdictRecord, names, word};
 use super::prompt::{self, Material};
@@ -164,6 +164,7 @@ impl Loop<'_> {
             iteration,
             tree,
             first_commit: self.baseline.first_commit.as_deref(),
+            begun: SystemTime::now(),
             policies: self.policies.as_deref(),
             stop: self.control.stop(),
         }

@@ -57,11 +57,14 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
 /// The medians for one size, in milliseconds.
 struct Row {
     size: &'static str,
+    /// A question in the middle of a loop.
     ours: f64,
     bash: f64,
+    /// The question that begins one.
+    first: f64,
 }
 
-/// A project with a loop and a transcript, once for each of the two.
+/// A project with a loop and a transcript.
 struct Ground {
     folder: PathBuf,
 }
@@ -71,22 +74,47 @@ impl Ground {
         fs::create_dir_all(folder.join(".claude"))?;
         fs::write(folder.join("loop.md"), LOOP_FILE)?;
         write_transcript(&folder.join("transcript.jsonl"), bytes)?;
-        let event = json!({
-            "session_id": "s1", "transcript_path": folder.join("transcript.jsonl"), "cwd": folder,
-            "hook_event_name": "Stop", "stop_hook_active": false,
-        });
-        fs::write(folder.join("event.json"), event.to_string())?;
+        for (name, is_active) in [("first.json", false), ("event.json", true)] {
+            let event = json!({
+                "session_id": "s1", "transcript_path": folder.join("transcript.jsonl"), "cwd": folder,
+                "hook_event_name": "Stop", "stop_hook_active": is_active,
+            });
+            fs::write(folder.join(name), event.to_string())?;
+        }
         Ok(Self { folder })
     }
 
-    /// The loop as it was in the beginning.
-    fn prepare(&self) -> String {
+    /// The loop as it is before it has begun.
+    fn untouched(&self) -> String {
         let folder = quoted(&self.folder);
         format!("cd {folder} && rm -rf .ralph && cp loop.md .claude/ralph-loop.local.md")
     }
 
-    fn ask(&self, hook: &str) -> String {
-        format!("cd {} && {hook} < event.json", quoted(&self.folder))
+    /// Begins the loop with a first question, and keeps what that leaves.
+    fn begin(&self, workspace: &Workspace, hook: &str) -> Result<()> {
+        let script = format!(
+            "{} && {} > answer.json && cp .claude/ralph-loop.local.md begun.md && mkdir -p .ralph && cp -a .ralph begun",
+            self.untouched(),
+            self.ask(hook, "first.json")
+        );
+        process::run(&mut workspace.program("bash", &["-c", &script]))?;
+        let answer = fs::read_to_string(self.folder.join("answer.json"))?;
+        if !answer.contains("block") {
+            bail!("the hook that is measured does not hold its agent: {hook} said {answer:?}");
+        }
+        Ok(())
+    }
+
+    /// The loop after its first question.
+    fn begun(&self) -> String {
+        format!(
+            "cd {} && rm -rf .ralph && cp -a begun .ralph && cp begun.md .claude/ralph-loop.local.md",
+            quoted(&self.folder)
+        )
+    }
+
+    fn ask(&self, hook: &str, event: &str) -> String {
+        format!("cd {} && {hook} < {event}", quoted(&self.folder))
     }
 }
 
@@ -101,16 +129,22 @@ fn compare(
     let [ours, bash] = ["ours", "bash"].map(|name| Ground::new(scratch.path(name), bytes));
     let (ours, bash) = (ours?, bash?);
     let script = workspace.root().join("tests/benches/hook/hook.sh");
+    let state = quoted(&scratch.path("state"));
+    let hook = format!("XDG_STATE_HOME={state} {} hook claude-code", quoted(binary));
+    let other = format!("bash {}", quoted(&script));
+    ours.begin(workspace, &hook)?;
+    bash.begin(workspace, &other)?;
     let results = scratch.path("results.json");
     let runs = if quick { "5" } else { "40" };
     let mut hyperfine = workspace.program("hyperfine", &["--warmup", "3", "--runs", runs]);
-    hyperfine
-        .arg("--export-json")
-        .arg(&results)
-        .env("XDG_STATE_HOME", scratch.path("state"))
-        .args(["--prepare", &ours.prepare(), "--prepare", &bash.prepare()])
-        .arg(ours.ask(&format!("{} hook claude-code", quoted(binary))))
-        .arg(bash.ask(&format!("bash {}", quoted(&script))));
+    hyperfine.arg("--export-json").arg(&results);
+    for (prepare, ask) in [
+        (ours.begun(), ours.ask(&hook, "event.json")),
+        (bash.begun(), bash.ask(&other, "event.json")),
+        (ours.untouched(), ours.ask(&hook, "first.json")),
+    ] {
+        hyperfine.args(["--prepare", &prepare]).arg(ask);
+    }
     process::run(&mut hyperfine)?;
     let text = fs::read_to_string(&results).context("hyperfine left no results")?;
     let results: Value = serde_json::from_str(&text)?;
@@ -125,6 +159,7 @@ fn compare(
         size,
         ours: median(0)?,
         bash: median(1)?,
+        first: median(2)?,
     })
 }
 
@@ -148,9 +183,15 @@ fn write_transcript(path: &Path, bytes: usize) -> Result<()> {
 
 fn report(rows: &[Row]) -> Result<()> {
     let mut shown = vec![
-        ["transcript", "ralph-gate hook", "bash, jq, perl", "faster"]
-            .map(str::to_owned)
-            .to_vec(),
+        [
+            "transcript",
+            "ralph-gate hook",
+            "bash, jq, perl",
+            "faster",
+            "ours, first",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
     ];
     for row in rows {
         shown.push(vec![
@@ -158,6 +199,7 @@ fn report(rows: &[Row]) -> Result<()> {
             format!("{:.2} ms", row.ours),
             format!("{:.1} ms", row.bash),
             format!("{:.1}x", row.bash / row.ours),
+            format!("{:.2} ms", row.first),
         ]);
     }
     print!("{}", table(&shown));
@@ -193,6 +235,7 @@ mod tests {
             size: "1 MB",
             ours,
             bash,
+            first: ours,
         }
     }
 

@@ -14,7 +14,7 @@ use ralph_gate::process::{self, Role};
 use ralph_gate::runner::{Control, LoopEvent, Watch};
 use ralph_gate_component::Word as _;
 
-use super::{MOST, let_go, variable};
+use super::{MOST, let_go, options, variable};
 use crate::cli::args::HookArgs;
 use crate::cli::error::CliError;
 use crate::cli::{Exit, gate};
@@ -152,6 +152,7 @@ fn attend(args: &HookArgs, event: &Event, control: &Control) -> Result<(), Strin
         gate,
         control,
         watch: &Reachable(control),
+        options: &options(),
         environment: &variable,
         promises: args.promises(),
         gathering: Gathering::Here,

@@ -17,13 +17,14 @@ use ralph_gate::harness::log::{self, Entry};
 use ralph_gate::harness::{
     self, Answer, Event, Gathering, Harness, Hook, Moment, Patient, Question, Reply,
 };
-use ralph_gate::runner::{Control, LoopEvent, Watch, is_inside_a_loop};
+use ralph_gate::runner::{Control, LoopEvent, Options, Watch, is_inside_a_loop};
 use ralph_gate_component::Word as _;
 
 use attend::Attended;
 
 use super::args::HookArgs;
 use super::error::CliError;
+use super::policy::Policies;
 use super::{Exit, gate};
 
 /// The most that is read of an event, and one byte to see that there is more.
@@ -83,7 +84,11 @@ pub(crate) fn run(args: &HookArgs) -> Result<Exit, CliError> {
         event: None,
     };
     let judged = match spawned {
-        Ok(_) => wait(&receiver, deadline, &mut known),
+        Ok(_) => {
+            // The thread will need it, and reads the question meanwhile. What is wrong with it, the thread says.
+            let _ = gate();
+            wait(&receiver, deadline, &mut known)
+        }
         Err(error) => failed(harness, &format!("no thread can be started: {error}")),
     };
     write_log(&known, &judged, begun);
@@ -160,6 +165,13 @@ fn answer(
     Ok(judged(event.harness, &answer))
 }
 
+fn options() -> Options {
+    Options {
+        policies: Some(Policies::shared()),
+        ..Options::default()
+    }
+}
+
 /// Answers in this very process.
 fn here(
     question: Question<'_>,
@@ -171,6 +183,7 @@ fn here(
         gate: gate().map_err(|error| error.to_string())?,
         control: &control,
         watch: &Nobody,
+        options: &options(),
         environment: &variable,
         promises,
         gathering,

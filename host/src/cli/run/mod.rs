@@ -19,6 +19,7 @@ use ralph_gate::runner::{self, Control, Ended, Loop, Options, Resumed, RunError,
 
 use super::args::RunArgs;
 use super::error::CliError;
+use super::policy::Policies;
 use super::terminal::{Severity, Terminal, print};
 use super::{Exit, gate};
 pub(super) use live::restore;
@@ -69,7 +70,7 @@ impl RunArgs {
             argv: self.agent.clone(),
             prompt: self.prompt.clone(),
             prompt_file: self.prompt_file.clone(),
-            policies: None,
+            policies: Some(Policies::shared()),
         }
     }
 

@@ -175,7 +175,7 @@ impl<D: Disk> Store<'_, D> {
                 let reason = "it is not UTF-8 text".to_owned();
                 return self.set_prd_aside(error.into_bytes(), saved, &reason, findings);
             }
-            Ok(text) => match prd::difference(&mut self.formats, saved.as_deref(), &text) {
+            Ok(text) => match prd::difference(self.gate, saved.as_deref(), &text) {
                 Ok(difference) => {
                     let message =
                         format!("it was edited by somebody else ({difference}); the edit stays");

@@ -20,7 +20,7 @@ use other as system;
 pub(super) use owner::Inode;
 pub(super) use system::Tree;
 #[cfg(target_os = "linux")]
-pub(super) use table::process;
+pub(super) use table::{process, read};
 
 use super::error::ClaimError;
 use super::program::Leftover;

@@ -199,9 +199,13 @@ pub(super) fn ids(folder: &str) -> Vec<u32> {
     entries.filter_map(number).collect()
 }
 
+/// Bytes that most files of the system have room in.
+const ROOM: usize = 4096;
+
 /// At most so many bytes of a file. None if it can't be read.
-pub(super) fn read(path: &str, limit: u64) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
+pub(in crate::process) fn read(path: &str, limit: u64) -> Option<Vec<u8>> {
+    // The system says of these files that they are empty. With room for most of them, one look is enough.
+    let mut bytes = Vec::with_capacity(ROOM);
     let file = File::open(path).ok()?;
     file.take(limit).read_to_end(&mut bytes).ok()?;
     Some(bytes)

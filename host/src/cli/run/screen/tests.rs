@@ -50,6 +50,8 @@ fn end_check(screen: &mut Screen, id: &str, outcome: Outcome, reason: &str) {
         outcome,
         reason: reason.to_owned(),
         tests: None,
+        code: None,
+        policy: None,
         attempts: Vec::<Attempt>::new(),
     };
     screen.see(&LoopEvent::Check(CheckEvent::Ended(&evidence)), 0);
