@@ -1,5 +1,5 @@
-//! Builds the gate component, compiles it to machine code for the target, and hands both facts about it and
-//! the code to the library.
+//! Builds the gate component and the shipped policies, compiles them to machine code for the target, and hands
+//! facts about them and the code to the library.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,8 @@ use wasmtime::{Config, Engine};
 
 #[path = "src/engine/config.rs"]
 mod config;
+#[path = "src/policy/config.rs"]
+mod policy_config;
 
 fn main() -> Result<()> {
     let manifest_dir = folder("CARGO_MANIFEST_DIR")?;
@@ -22,10 +24,15 @@ fn main() -> Result<()> {
     watch(&manifest_dir, workspace);
     // Below OUT_DIR, because the cargo that waits for this script holds the lock of its own target
     // directory.
-    let component = ralph_gate_builder::build(workspace, &out_dir.join("guest"))?;
-    let digest = blake3::hash(&component).to_hex();
-    fs::write(out_dir.join("gate.wasm"), &component)?;
-    precompile(&component, digest.as_str(), &target, &out_dir)?;
+    let guest = out_dir.join("guest");
+    let component = ralph_gate_builder::build(workspace, &guest)?;
+    let settings = Settings::new(config::config(&target), &target)?;
+    let digest = settings.precompile("gate", &component, &out_dir)?;
+    let settings = Settings::new(policy_config::config(Some(&target)), &target)?;
+    for policy in ralph_gate_builder::SHIPPED {
+        let component = ralph_gate_builder::build_policy(workspace, &guest, policy)?;
+        settings.precompile(policy.name, &component, &out_dir)?;
+    }
 
     println!("cargo::rustc-env=RALPH_GATE_DIGEST={digest}");
     println!("cargo::rustc-env=RALPH_GATE_TARGET={target}");
@@ -42,32 +49,66 @@ fn watch(manifest_dir: &Path, workspace: &Path) {
         "cargo::rerun-if-changed={}",
         manifest_dir.join("build.rs").display()
     );
-    for input in ralph_gate_builder::inputs(workspace) {
+    let inputs = ralph_gate_builder::inputs(workspace).into_iter();
+    for input in inputs.chain(ralph_gate_builder::policy_inputs(workspace)) {
         println!("cargo::rerun-if-changed={}", input.display());
     }
 }
 
-/// Compiles the component to `gate.cwasm`, unless that is what the file already holds: an unoptimised
-/// compiler takes many seconds.
-fn precompile(component: &[u8], digest: &str, target: &str, out_dir: &Path) -> Result<()> {
-    let engine = config::config(target)
-        .map(|config| for_processor(config, target))
-        .and_then(|config| Engine::new(&config))
-        .map_err(|error| anyhow!("wasmtime can't compile for {target}: {error:#}"))?;
-    let (code, stamp) = (out_dir.join("gate.cwasm"), out_dir.join("gate.stamp"));
-    let wanted = format!("{digest} {target} {:016x}", settings(&engine));
-    if code.exists() && fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
-        return Ok(());
+/// How components are compiled.
+struct Settings {
+    engine: Engine,
+    target: String,
+}
+
+impl Settings {
+    fn new(config: wasmtime::Result<Config>, target: &str) -> Result<Self> {
+        let engine = config
+            .map(|config| for_processor(config, target))
+            .and_then(|config| Engine::new(&config))
+            .map_err(|error| anyhow!("wasmtime can't compile for {target}: {error:#}"))?;
+        Ok(Self {
+            engine,
+            target: target.to_owned(),
+        })
     }
-    let compiled = engine
-        .precompile_component(component)
-        .map_err(|error| anyhow!("wasmtime can't compile the gate {digest}: {error:#}"))?;
-    // The stamp goes first and comes last, so that an interruption leaves none for half a file.
-    if stamp.exists() {
-        fs::remove_file(&stamp).with_context(|| format!("cannot remove {}", stamp.display()))?;
+
+    /// Writes a component to `NAME.wasm` and what it compiles to to `NAME.cwasm`, unless that is what the file already
+    /// holds: an unoptimised compiler takes many seconds. Gives the component's digest.
+    fn precompile(&self, name: &str, component: &[u8], out_dir: &Path) -> Result<String> {
+        let digest = blake3::hash(component).to_hex().to_string();
+        let file = |extension: &str| out_dir.join(format!("{name}.{extension}"));
+        let (code, stamp) = (file("cwasm"), file("stamp"));
+        let wanted = format!("{digest} {} {:016x}", self.target, self.hash());
+        if code.exists() && fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+            return Ok(digest);
+        }
+        let compiled = self
+            .engine
+            .precompile_component(component)
+            .map_err(|error| anyhow!("wasmtime can't compile {name} {digest}: {error:#}"))?;
+        // The stamp goes first and comes last, so that an interruption leaves none for half a file.
+        if stamp.exists() {
+            fs::remove_file(&stamp)
+                .with_context(|| format!("cannot remove {}", stamp.display()))?;
+        }
+        let write = |path: &Path, bytes: &[u8]| {
+            fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+        };
+        write(&file("wasm"), component)?;
+        write(&code, &compiled)?;
+        write(&stamp, wanted.as_bytes())?;
+        Ok(digest)
     }
-    fs::write(&code, compiled).with_context(|| format!("cannot write {}", code.display()))?;
-    fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
+
+    /// The engine's version and settings as one number.
+    fn hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.engine
+            .precompile_compatibility_hash()
+            .hash(&mut hasher);
+        hasher.finish()
+    }
 }
 
 /// The processor that the code is compiled for: on x86-64 the second level, that is what 2009 brought.
@@ -96,13 +137,6 @@ fn for_processor(mut config: Config, target: &str) -> Config {
         }
     }
     config
-}
-
-/// The engine's version and settings as one number.
-fn settings(engine: &Engine) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    engine.precompile_compatibility_hash().hash(&mut hasher);
-    hasher.finish()
 }
 
 /// The version of wasmtime that the lock file pins.

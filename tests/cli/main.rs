@@ -10,6 +10,8 @@ mod harness;
 mod init;
 mod memory;
 mod output;
+#[cfg(unix)]
+mod policy;
 #[cfg(target_os = "linux")]
 mod pty;
 #[cfg(target_os = "linux")]

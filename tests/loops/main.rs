@@ -8,6 +8,7 @@ mod harness;
 mod kit;
 mod memory;
 mod operating;
+mod policies;
 mod processes;
 mod reopened;
 mod standard;

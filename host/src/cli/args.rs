@@ -310,7 +310,8 @@ pub(crate) enum AgentName {
 ///
 /// Reads the client's event from standard input and prints what that client understands: nothing where the agent may
 /// stop, or one JSON object. `ralph-gate init <client>` puts it into the client's settings. It always answers before the
-/// deadline and always exits with 0: clients take anything else for leave to stop.
+/// deadline and always exits with 0: clients take anything else for leave to stop. What was asked and answered is in
+/// ~/.local/state/ralph-gate/hook.log, a JSON object a line.
 #[cfg(unix)]
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:

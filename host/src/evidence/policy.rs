@@ -20,6 +20,7 @@ use crate::policy::{
     Artifact, Counts, Judgement, PolicyError, PolicyFinding, PolicyInput, PolicyLimits, Run,
     Shipped, Wasi,
 };
+use crate::process::Stop;
 use crate::visible::is_hidden;
 
 /// Runs policies.
@@ -41,6 +42,8 @@ pub struct PolicyQuestion<'q> {
     pub input: &'q PolicyInput,
     /// What it may use.
     pub limits: &'q PolicyLimits,
+    /// Ends what takes its time.
+    pub stop: &'q Stop,
 }
 
 /// What judges.
@@ -129,6 +132,7 @@ fn ask(
         },
         input: &input,
         limits: &limits(check),
+        stop: scene.stop,
     });
     Ok(match run {
         Ok(run) => judged(&component, run),

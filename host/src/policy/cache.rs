@@ -96,13 +96,17 @@ impl CodeCache {
     pub(super) fn find(&self, label: Label<'_>, most: usize) -> Option<OwnCode> {
         let path = self.folder.join(label.name());
         let most = most.saturating_add(MAGIC.len() + DIGEST);
-        let bytes = read(&path, most).ok()??;
+        let mut bytes = read(&path, most).ok()??;
         let rest = bytes.strip_prefix(MAGIC)?;
         let (digest, code) = rest.split_at_checked(DIGEST)?;
         let digest: [u8; DIGEST] = digest.try_into().ok()?;
         // `Hash` compares in constant time.
-        (self.digest(label, code) == blake3::Hash::from_bytes(digest))
-            .then(|| OwnCode::verified(code.to_vec()))
+        if self.digest(label, code) != blake3::Hash::from_bytes(digest) {
+            return None;
+        }
+        // These very bytes, which may be many.
+        bytes.drain(..MAGIC.len() + DIGEST);
+        Some(OwnCode::verified(bytes))
     }
 
     /// Keeps code that was just compiled.

@@ -86,6 +86,7 @@ pub(super) fn compile(
     compiler: &Compiler,
     component: &[u8],
     limits: &PolicyLimits,
+    stop: &Stop,
 ) -> Result<OwnCode, PolicyError> {
     let order = Order {
         time_ms: u64::try_from(limits.compile_time.as_millis()).unwrap_or(u64::MAX),
@@ -107,22 +108,15 @@ pub(super) fn compile(
             tail: 0,
         },
     };
-    let stop = Stop::new().map_err(PolicyError::host)?;
-    let ended = process::run(&program, &stop, &mut |_| {}).map_err(PolicyError::host)?;
-    understand(&ended, limits)
+    let ended = process::run(&program, stop, &mut |_| {}).map_err(PolicyError::host)?;
+    understand(ended, limits)
 }
 
-fn understand(ended: &Ended, limits: &PolicyLimits) -> Result<OwnCode, PolicyError> {
-    let output = &ended.stdout.head;
-    let answer = output
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .and_then(|at| {
-            let (line, rest) = output.split_at(at);
-            let answer: Answer = serde_json::from_slice(line).ok()?;
-            Some((answer, rest.get(1..).unwrap_or_default()))
-        });
-    let (answer, code) = match (answer, ended.status) {
+fn understand(mut ended: Ended, limits: &PolicyLimits) -> Result<OwnCode, PolicyError> {
+    let mut output = std::mem::take(&mut ended.stdout.head);
+    let line = output.iter().position(|byte| *byte == b'\n');
+    let answer = line.and_then(|at| serde_json::from_slice(output.get(..at)?).ok());
+    let answer: Answer = match (answer, ended.status) {
         (Some(answer), Status::Exited(0)) => answer,
         (_, Status::TimedOut) => {
             return Err(PolicyError::CompileTime {
@@ -131,7 +125,7 @@ fn understand(ended: &Ended, limits: &PolicyLimits) -> Result<OwnCode, PolicyErr
             });
         }
         // Memory can run out faster than the child looks.
-        (_, Status::Signaled(signal)) if is_out_of_memory(ended, signal) => {
+        (_, Status::Signaled(signal)) if is_out_of_memory(&ended, signal) => {
             return Err(PolicyError::CompileMemory {
                 observed: hard_limit(limits.compile_memory),
                 limit: limits.compile_memory,
@@ -144,7 +138,11 @@ fn understand(ended: &Ended, limits: &PolicyLimits) -> Result<OwnCode, PolicyErr
         }
     };
     match answer {
-        Answer::Compiled => Ok(OwnCode::compiled(code.to_vec())),
+        Answer::Compiled => {
+            // What is left is the code, which may be large: it is not copied.
+            output.drain(..=line.unwrap_or_default());
+            Ok(OwnCode::compiled(output))
+        }
         Answer::Invalid { reason } => Err(PolicyError::Invalid { reason }),
         Answer::Time { observed_ms } => Err(PolicyError::CompileTime {
             observed: Duration::from_millis(observed_ms),

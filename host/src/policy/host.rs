@@ -18,6 +18,7 @@ use super::ticker::Ticker;
 use super::types::{Judgement, PolicyInput};
 use super::worker::Workers;
 use crate::evidence::{PolicyComponent, PolicyQuestion, PolicyRunner};
+use crate::process::Stop;
 
 /// How many policies are kept ready.
 const KEPT: usize = 64;
@@ -89,9 +90,19 @@ impl PolicyHost {
         wasi: Wasi,
         limits: &PolicyLimits,
     ) -> Result<Arc<Policy>, PolicyError> {
+        self.load_unless(component, wasi, limits, &never()?)
+    }
+
+    fn load_unless(
+        &self,
+        component: &[u8],
+        wasi: Wasi,
+        limits: &PolicyLimits,
+        stop: &Stop,
+    ) -> Result<Arc<Policy>, PolicyError> {
         let digest = see_that_it_fits(component, limits)?;
         self.ready(digest, wasi, || {
-            let code = self.code(&digest, component, limits)?;
+            let code = self.code(&digest, component, limits, stop)?;
             Policy::new(&self.shared, &code, digest, component.len(), wasi)
         })
     }
@@ -104,7 +115,7 @@ impl PolicyHost {
         limits: &PolicyLimits,
     ) -> Result<Bill, PolicyError> {
         let digest = see_that_it_fits(component, limits)?;
-        let code = self.code(&digest, component, limits)?;
+        let code = self.code(&digest, component, limits, &never()?)?;
         Bill::of_code(&self.shared, &code, digest, component.len(), wasi)
     }
 
@@ -143,6 +154,7 @@ impl PolicyHost {
         digest: &blake3::Hash,
         component: &[u8],
         limits: &PolicyLimits,
+        stop: &Stop,
     ) -> Result<OwnCode, PolicyError> {
         let label = Label {
             component: digest,
@@ -155,7 +167,7 @@ impl PolicyHost {
         if let Some(code) = cached {
             return Ok(code);
         }
-        let code = compile(&self.compiler, component, limits)?;
+        let code = compile(&self.compiler, component, limits, stop)?;
         if let Some(cache) = &self.cache {
             // A cache that can't be written costs time, nothing else.
             let _ = cache.keep(label, &code);
@@ -167,12 +179,19 @@ impl PolicyHost {
 impl PolicyRunner for PolicyHost {
     fn judge(&self, question: &PolicyQuestion<'_>) -> Result<Run<Judgement>, PolicyError> {
         let policy = match question.component {
-            PolicyComponent::Pinned(bytes) => self.load(bytes, question.wasi, question.limits)?,
+            PolicyComponent::Pinned(bytes) => {
+                self.load_unless(bytes, question.wasi, question.limits, question.stop)?
+            }
             PolicyComponent::Shipped(shipped) => self.load_shipped(shipped)?,
         };
         see_that_nothing_is_missing(&policy, question.input, question.limits)?;
         policy.evaluate(question.input, question.limits)
     }
+}
+
+/// Nobody ends it.
+fn never() -> Result<Stop, PolicyError> {
+    Stop::new().map_err(PolicyError::host)
 }
 
 fn see_that_it_fits(component: &[u8], limits: &PolicyLimits) -> Result<blake3::Hash, PolicyError> {

@@ -54,7 +54,7 @@ impl Default for PolicyLimits {
             component: 32 << 20,
             compile_time: Duration::from_mins(1),
             compile_memory: 2 << 30,
-            code: 256 << 20,
+            code: 128 << 20,
             fuel: 1_000_000_000,
             time: Duration::from_secs(10),
             memory: 256 << 20,

@@ -1,0 +1,101 @@
+//! Checks that are policies: what they see, and what becomes of those that give no judgement.
+
+use serde_json::json;
+
+use crate::harness::{Outcome, Workplace};
+use crate::kit::{promise, work, write};
+
+/// A loop whose second check judges the first. `policy` are the fields of that check.
+fn judged(policy: &str) -> String {
+    format!(
+        r#"
+[contract]
+mode = "ralph"
+completion_token = "COMPLETE"
+completion_checks = ["work", "quality"]
+loop_max_iters = 3
+
+[checks.work]
+kind = "file"
+path = "done.txt"
+contains = "done"
+
+[checks.quality]
+{policy}
+"#
+    )
+}
+
+#[test]
+fn a_loop_completes_when_an_expression_over_its_evidence_holds() {
+    let config = judged(
+        r#"kind = "cel"
+expr = "checks.work.passed && coverage.line >= 80.0"
+artifacts = { coverage = "coverage.json" }"#,
+    );
+    let workplace = Workplace::new(&config, &[]);
+    let outcome = workplace.run(&[
+        vec![work(), promise()],
+        vec![write("coverage.json", r#"{"line": 79.9}"#), promise()],
+        vec![write("coverage.json", r#"{"line": 80}"#), promise()],
+    ]);
+    outcome.stopped("completed", None, 3);
+    let verdicts = outcome.verdicts();
+    let quality = [("check_failed".to_owned(), Some("quality".to_owned()))];
+    assert_eq!(Outcome::failures_of(&verdicts[1]), quality);
+    let reason = verdicts[1]["failures"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("coverage.line >= 80.0"), "{reason}");
+}
+
+#[test]
+fn a_module_of_rego_is_pinned_by_its_digest() {
+    let module = "package quality\nallow := input.checks.work.passed\n";
+    let digest = blake3::hash(module.as_bytes()).to_hex();
+    let config = judged(&format!(
+        "kind = \"rego\"\nfile = \"quality.rego\"\nblake3 = \"{digest}\""
+    ));
+    let workplace = Workplace::new(&config, &[("quality.rego", module)]);
+    let weaker = write("quality.rego", "package quality\nallow := true\n");
+    let outcome = workplace.run(&[
+        vec![weaker, promise()],
+        vec![write("quality.rego", module), work(), promise()],
+    ]);
+    outcome.stopped("completed", None, 2);
+    let failures = Outcome::failures_of(&outcome.verdicts()[0]);
+    assert!(
+        failures.contains(&("policy_rejected".into(), Some("quality".into()))),
+        "{failures:?}"
+    );
+}
+
+#[test]
+fn a_policy_without_fuel_has_not_passed_and_is_on_record() {
+    let config = judged("kind = \"cel\"\nexpr = \"true\"\nfuel = 1000");
+    let workplace = Workplace::new(&config, &[]);
+    let outcome = workplace.run(&[vec![work(), promise()]; 3]);
+    let failures = Outcome::failures_of(&outcome.verdicts()[0]);
+    assert_eq!(
+        failures,
+        [("policy_out_of_fuel".into(), Some("quality".into()))]
+    );
+    let logs = workplace.logs();
+    let is_quality = |log: &&serde_json::Value| log["data"]["check"] == "quality";
+    let evidence = logs.iter().find(is_quality).expect("evidence of the check");
+    assert_eq!(evidence["data"]["policy"]["outcome"], json!("out_of_fuel"));
+    assert_eq!(evidence["data"]["policy"]["fuel"], json!(1000));
+}
+
+#[test]
+fn a_component_that_is_none_is_rejected() {
+    let digest = blake3::hash(b"junk").to_hex();
+    let config = judged(&format!(
+        "kind = \"policy\"\ncomponent = \"judge.wasm\"\nblake3 = \"{digest}\""
+    ));
+    let workplace = Workplace::new(&config, &[("judge.wasm", "junk")]);
+    let outcome = workplace.run(&[vec![work(), promise()]; 3]);
+    let failures = Outcome::failures_of(&outcome.verdicts()[0]);
+    assert_eq!(
+        failures,
+        [("policy_rejected".into(), Some("quality".into()))]
+    );
+}
