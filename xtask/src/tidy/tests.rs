@@ -178,11 +178,28 @@ fn a_component_that_is_none_or_not_built_is_reported() {
 #[test]
 fn an_impure_gate_is_reported_whatever_it_reaches_for() {
     for folder in ["gate-component/src", "gate-component/text/src"] {
-        impurities_are_reported_in(folder);
+        impurities_are_reported_in(folder, "2: the gate is pure");
     }
 }
 
-fn impurities_are_reported_in(folder: &str) {
+#[test]
+fn an_impure_policy_is_reported_whatever_it_reaches_for() {
+    for folder in ["cel", "evidence", "rego"] {
+        let folder = format!("host/policies/{folder}/src");
+        impurities_are_reported_in(&folder, "2: the shipped policies are pure");
+    }
+}
+
+#[test]
+fn an_exception_that_no_policy_needs_is_reported() {
+    breaks(
+        "2: the shipped policies are pure",
+        "host/policies/cel/src/values.rs",
+        |tree| tree.write("host/policies/cel/src/values.rs", "//! Empty.\n"),
+    );
+}
+
+fn impurities_are_reported_in(folder: &str, check: &str) {
     let added = added(|tree| {
         tree.write(
             &format!("{folder}/broken.rs"),
@@ -201,9 +218,7 @@ fn impurities_are_reported_in(folder: &str) {
         );
     });
     assert!(
-        added
-            .iter()
-            .all(|(name, _)| name.starts_with("2: the gate is pure")),
+        added.iter().all(|(name, _)| name.starts_with(check)),
         "{added:?}"
     );
     let lines: std::collections::BTreeSet<usize> =
