@@ -4,6 +4,9 @@ use anyhow::{Context, Result, bail};
 use wasmparser::{Encoding, Imports, Parser, Payload};
 use wit_component::{DecodedWasm, WitPrinter};
 
+/// The one interface that a policy may import.
+const ARTIFACTS: &str = "ralph:gate/artifacts@0.1.0";
+
 /// The parts of a component that decide what it can reach.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Anatomy {
@@ -27,16 +30,38 @@ impl Anatomy {
     /// Refuses a component that is not a pure function: one that imports something, or that runs
     /// something before it is called.
     pub fn check_pure(&self) -> Result<()> {
-        if !self.imports.is_empty() {
+        self.check("nothing", |_| false)
+    }
+
+    /// Refuses a policy that is not a pure function of its evidence: one that imports something else than
+    /// artifacts, or that runs something before it is called.
+    pub fn check_policy(&self) -> Result<()> {
+        self.check(&format!("nothing but {ARTIFACTS}"), |name| {
+            name == ARTIFACTS
+        })
+    }
+
+    fn check(&self, allowed: &str, is_allowed: impl Fn(&str) -> bool) -> Result<()> {
+        let is_foreign = |name: &&String| !is_allowed(name);
+        let imports: Vec<&String> = self.imports.iter().filter(is_foreign).collect();
+        if !imports.is_empty() {
             bail!(
-                "the component must import nothing, but imports {}",
-                self.imports.join(", ")
+                "the component must import {allowed}, but imports {}",
+                join(&imports)
             );
         }
-        if !self.core_imports.is_empty() {
+        // `module::name`, where the module is the interface.
+        let module = |import: &str| {
+            import
+                .rsplit_once("::")
+                .map(|(module, _)| module.to_owned())
+        };
+        let is_foreign = |import: &&String| !module(import).is_some_and(|name| is_allowed(&name));
+        let imports: Vec<&String> = self.core_imports.iter().filter(is_foreign).collect();
+        if !imports.is_empty() {
             bail!(
-                "the core module must import nothing, but imports {}",
-                self.core_imports.join(", ")
+                "the core module must import {allowed}, but imports {}",
+                join(&imports)
             );
         }
         if self.start_functions != 0 {
@@ -47,6 +72,11 @@ impl Anatomy {
         }
         Ok(())
     }
+}
+
+fn join(names: &[&String]) -> String {
+    let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    names.join(", ")
 }
 
 /// Takes a component apart.
@@ -190,6 +220,35 @@ mod tests {
         let anatomy = anatomy(&binary(COMPONENT, &[(1, &module)])).unwrap();
         assert_eq!(anatomy.core_imports, ["env::time"]);
         assert!(anatomy.check_pure().is_err());
+    }
+
+    #[test]
+    fn a_policy_may_import_artifacts_and_nothing_else() {
+        let policy = Anatomy {
+            imports: vec![ARTIFACTS.to_owned()],
+            core_imports: vec![format!("{ARTIFACTS}::read")],
+            ..Anatomy::default()
+        };
+        policy.check_policy().unwrap();
+        assert!(policy.check_pure().is_err());
+        let other = Anatomy {
+            imports: vec![ARTIFACTS.to_owned(), "wasi:clocks/wall-clock".to_owned()],
+            ..Anatomy::default()
+        };
+        assert_eq!(
+            other.check_policy().unwrap_err().to_string(),
+            "the component must import nothing but ralph:gate/artifacts@0.1.0, but imports wasi:clocks/wall-clock"
+        );
+        let other = Anatomy {
+            core_imports: vec!["env::random".to_owned()],
+            ..Anatomy::default()
+        };
+        assert!(other.check_policy().is_err());
+        let starts = Anatomy {
+            start_functions: 1,
+            ..Anatomy::default()
+        };
+        assert!(starts.check_policy().is_err());
     }
 
     #[test]

@@ -1,13 +1,18 @@
-//! Builds the gate component, byte for byte the same in every folder.
+//! Builds the gate component and the policies that are shipped with it, byte for byte the same in every folder.
 //!
-//! Two steps: cargo compiles the package `ralph-gate-component` for `wasm32-unknown-unknown`, then
-//! `wit-component` wraps the core module as a component. [`anatomy`] takes a finished component apart
+//! Two steps: cargo compiles a package of the workspace for `wasm32-unknown-unknown`, then
+//! `wit-component` wraps the core module as a component. [`anatomy()`] takes a finished component apart
 //! again, so that "zero imports" is a fact that was looked at and not a promise.
 //!
 //! ```no_run
 //! # fn main() -> anyhow::Result<()> {
 //! let component = ralph_gate_builder::build("workspace".as_ref(), "target/guest".as_ref())?;
 //! println!("{}", ralph_gate_builder::anatomy(&component)?.world);
+//! for policy in ralph_gate_builder::SHIPPED {
+//!     let component =
+//!         ralph_gate_builder::build_policy("workspace".as_ref(), "target/guest".as_ref(), policy)?;
+//!     println!("{}: {} bytes", policy.name, component.len());
+//! }
 //! # Ok(())
 //! # }
 //! ```
@@ -34,21 +39,59 @@ use wit_component::ComponentEncoder;
 pub use anatomy::{Anatomy, anatomy};
 pub use toolchain::ensure_target;
 
-/// The target that the gate is compiled for. The WASI targets would bring imports with them.
+/// The target that components are compiled for. The WASI targets would bring imports with them.
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The cargo profile of the workspace that the gate is compiled with.
+/// The cargo profile of the workspace that they are compiled with.
 pub const PROFILE: &str = "gate";
 
-const PACKAGE: &str = "ralph-gate-component";
-const MODULE: &str = "ralph_gate_component.wasm";
+/// The package that becomes the gate.
+const GATE: &str = "ralph-gate-component";
 
-/// Builds the component from the workspace in `source`, with `target_dir` for intermediate files.
+/// A policy that is shipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shipped {
+    /// What it is called, for example `cel`.
+    pub name: &'static str,
+    /// The package of the workspace that becomes it.
+    pub package: &'static str,
+}
+
+/// Every policy that is shipped.
+pub const SHIPPED: &[Shipped] = &[
+    Shipped {
+        name: "cel",
+        package: "ralph-gate-policy-cel",
+    },
+    Shipped {
+        name: "rego",
+        package: "ralph-gate-policy-rego",
+    },
+];
+
+/// Builds the gate from the workspace in `source`, with `target_dir` for intermediate files.
 ///
 /// `target_dir` must not be the target directory of a cargo that is waiting for this build, or the two
 /// wait for each other for ever. The result is checked: it is valid, imports nothing and has no start
 /// function.
 pub fn build(source: &Path, target_dir: &Path) -> Result<Vec<u8>> {
+    let component = build_package(source, target_dir, GATE)?;
+    anatomy(&component)?.check_pure()?;
+    Ok(component)
+}
+
+/// Builds a shipped policy, as [`build`] does the gate. The result may import artifacts, and nothing else.
+///
+/// With the same `target_dir` what the policies have in common is compiled once.
+pub fn build_policy(source: &Path, target_dir: &Path, policy: &Shipped) -> Result<Vec<u8>> {
+    let component = build_package(source, target_dir, policy.package)?;
+    anatomy(&component)?
+        .check_policy()
+        .with_context(|| format!("the policy {} is refused", policy.name))?;
+    Ok(component)
+}
+
+fn build_package(source: &Path, target_dir: &Path, package: &str) -> Result<Vec<u8>> {
     let source = source
         .canonicalize()
         .with_context(|| format!("no workspace at {}", source.display()))?;
@@ -57,46 +100,60 @@ pub fn build(source: &Path, target_dir: &Path) -> Result<Vec<u8>> {
     let target_dir = target_dir.canonicalize()?;
 
     ensure_target(&source)?;
-    let module = compile(&source, &target_dir)?;
-    let component = wrap(&module)?;
-    anatomy(&component)?.check_pure()?;
-    Ok(component)
+    let module = compile(&source, &target_dir, package)?;
+    wrap(&module)
 }
 
-/// The files and folders of the workspace in `source` that decide the component's bytes.
+/// What decides the bytes of every component.
+const COMMON_INPUTS: [&str; 4] = ["wit", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml"];
+
+/// The files and folders of the workspace in `source` that decide the gate's bytes.
 pub fn inputs(source: &Path) -> Vec<PathBuf> {
-    [
+    let own = [
         "gate-component/src",
         "gate-component/Cargo.toml",
         "gate-component/text",
-        "wit",
-        "Cargo.toml",
-        "Cargo.lock",
-        "rust-toolchain.toml",
-    ]
-    .iter()
-    .map(|path| source.join(path))
-    .collect()
+    ];
+    paths(source, &own)
 }
 
-/// Compiles the gate and gives the core module.
-fn compile(source: &Path, target_dir: &Path) -> Result<Vec<u8>> {
+/// The files and folders of the workspace in `source` that decide the bytes of the shipped policies.
+pub fn policy_inputs(source: &Path) -> Vec<PathBuf> {
+    let own = [
+        "host/policies/cel",
+        "host/policies/evidence",
+        "host/policies/rego",
+    ];
+    paths(source, &own)
+}
+
+fn paths(source: &Path, own: &[&str]) -> Vec<PathBuf> {
+    let all = own.iter().chain(&COMMON_INPUTS);
+    all.map(|path| source.join(path)).collect()
+}
+
+/// Compiles a package and gives the core module.
+fn compile(source: &Path, target_dir: &Path, package: &str) -> Result<Vec<u8>> {
     if environment::is_first_build() {
         let mut fetch = cargo_command(source, target_dir);
-        succeed(fetch.args(["fetch", "--locked", "--target", TARGET]))?;
+        succeed(
+            fetch.args(["fetch", "--locked", "--target", TARGET]),
+            package,
+        )?;
     }
     let flags = environment::rustc_flags(source, target_dir, &toolchain::identity(source)?);
     let mut build = cargo_command(source, target_dir);
     // `rustc` and not `build`, for its `--crate-type`: cargo leaves link-time optimisation out for a library
     // that is also an rlib.
     build
-        .args(["rustc", "--quiet", "--locked", "--package", PACKAGE])
+        .args(["rustc", "--quiet", "--locked", "--package", package])
         .args(["--lib", "--crate-type", "cdylib"])
         .args(["--features", "component"])
         .args(["--target", TARGET, "--profile", PROFILE])
         .env("CARGO_ENCODED_RUSTFLAGS", flags);
-    succeed(&mut build)?;
-    let path = target_dir.join(TARGET).join(PROFILE).join(MODULE);
+    succeed(&mut build, package)?;
+    let module = format!("{}.wasm", package.replace('-', "_"));
+    let path = target_dir.join(TARGET).join(PROFILE).join(module);
     fs::read(&path).with_context(|| format!("cargo succeeded but left no {}", path.display()))
 }
 
@@ -117,11 +174,11 @@ fn wrap(module: &[u8]) -> Result<Vec<u8>> {
 }
 
 /// Runs cargo and turns a failure into an error with everything it said.
-fn succeed(cargo: &mut Command) -> Result<()> {
+fn succeed(cargo: &mut Command, package: &str) -> Result<()> {
     let output = run(cargo)?;
     if !output.status.success() {
         bail!(
-            "cargo could not build the gate for {TARGET} ({})\n{}",
+            "cargo could not build {package} for {TARGET} ({})\n{}",
             output.status,
             String::from_utf8_lossy(&output.stderr).trim_end()
         );
@@ -156,9 +213,20 @@ mod tests {
     }
 
     #[test]
+    fn every_shipped_policy_is_a_member_with_its_own_input() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for policy in SHIPPED {
+            let folder = root.join("host/policies").join(policy.name);
+            assert!(policy_inputs(&root).contains(&folder), "{}", policy.name);
+            let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+            assert!(manifest.contains(&format!("name = \"{}\"", policy.package)));
+        }
+    }
+
+    #[test]
     fn every_input_exists_in_this_workspace() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for path in inputs(&root) {
+        for path in inputs(&root).into_iter().chain(policy_inputs(&root)) {
             assert!(path.exists(), "{} is gone", path.display());
         }
     }
