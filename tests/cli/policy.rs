@@ -76,8 +76,17 @@ fn a_limit_that_is_reached_is_named_with_what_was_observed() {
 
 #[test]
 fn a_module_of_rego_says_what_it_denies() {
-    let settings = json!({ "module": "package release\nimport rego.v1\ndefault allow := false\nallow if count(deny) == 0\n\
-        deny contains sprintf(\"%s failed\", [id]) if some id, check in input.checks; check.outcome == \"fail\"" });
+    let module = r#"
+        package release
+        import rego.v1
+        default allow := false
+        allow if count(deny) == 0
+        deny contains message if {
+            some id, check in input.checks
+            check.outcome == "fail"
+            message := sprintf("%s failed", [id])
+        }"#;
+    let settings = json!({ "module": module });
     let said = run_with(
         &[
             "policy",

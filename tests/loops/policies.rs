@@ -70,9 +70,9 @@ fn a_module_of_rego_is_pinned_by_its_digest() {
 
 #[test]
 fn a_policy_without_fuel_has_not_passed_and_is_on_record() {
-    let config = judged("kind = \"cel\"\nexpr = \"true\"\nfuel = 1000");
+    let config = judged("kind = \"cel\"\nexpr = \"true\"\nfuel = 100000");
     let workplace = Workplace::new(&config, &[]);
-    let outcome = workplace.run(&[vec![work(), promise()]; 3]);
+    let outcome = workplace.run(&std::array::from_fn::<_, 3, _>(|_| vec![work(), promise()]));
     let failures = Outcome::failures_of(&outcome.verdicts()[0]);
     assert_eq!(
         failures,
@@ -82,7 +82,7 @@ fn a_policy_without_fuel_has_not_passed_and_is_on_record() {
     let is_quality = |log: &&serde_json::Value| log["data"]["check"] == "quality";
     let evidence = logs.iter().find(is_quality).expect("evidence of the check");
     assert_eq!(evidence["data"]["policy"]["outcome"], json!("out_of_fuel"));
-    assert_eq!(evidence["data"]["policy"]["fuel"], json!(1000));
+    assert_eq!(evidence["data"]["policy"]["fuel"], json!(100_000));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_component_that_is_none_is_rejected() {
         "kind = \"policy\"\ncomponent = \"judge.wasm\"\nblake3 = \"{digest}\""
     ));
     let workplace = Workplace::new(&config, &[("judge.wasm", "junk")]);
-    let outcome = workplace.run(&[vec![work(), promise()]; 3]);
+    let outcome = workplace.run(&std::array::from_fn::<_, 3, _>(|_| vec![work(), promise()]));
     let failures = Outcome::failures_of(&outcome.verdicts()[0]);
     assert_eq!(
         failures,

@@ -234,15 +234,3 @@ fn actions(workplace: &Workplace) -> Vec<String> {
         })
         .collect()
 }
-
-#[test]
-fn a_contract_that_needs_a_policy_is_refused_where_nothing_runs_policies() {
-    let config = format!(
-        "{}\n[checks.judge]\nkind = \"policy\"\ncomponent = \"judge.wasm\"\nblake3 = \"00\"\n",
-        simple("").replace("[\"work\"]", "[\"work\", \"judge\"]")
-    );
-    let workplace = Workplace::new(&config, &[]);
-    let outcome = workplace.run_attacked(&[vec![promise()]]);
-    assert_eq!(outcome.error_code(), "no_policies");
-    assert!(workplace.memory().is_none());
-}

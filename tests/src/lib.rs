@@ -5,6 +5,8 @@ pub mod binary;
 #[cfg(all(feature = "host", target_os = "linux"))]
 pub mod clients;
 pub mod clock;
+#[cfg(feature = "host")]
+pub mod component;
 pub mod extent;
 pub mod git;
 #[cfg(all(feature = "host", target_os = "linux"))]

@@ -23,13 +23,14 @@ pub(crate) const COMMAND: Command = Command {
               memory   a save beside two bare syncs and beside a plain write; opening a long session\n\
               loop     an iteration beside its bare agent; a loop of 10,000 of them, and its memory\n\
               startup  a whole `ralph-gate promise` process beside /bin/true (needs hyperfine)\n\
+              policy   a call of a policy, what metering costs, compiling, CEL and Rego beside their native engines\n\
               hook     a client's question, by transcripts of 100 KB to 100 MB, beside a hook in bash, jq and perl\n\
               all      all of them; this is also what happens without a word",
     flags: &[Flag {
         name: "--quick",
         meaning: "fewer runs: good for a look, not for a comparison",
     }],
-    words: &["gate", "memory", "loop", "startup", "hook", "all"],
+    words: &["gate", "memory", "loop", "policy", "startup", "hook", "all"],
     examples: &["cargo xtask bench", "cargo xtask bench startup --quick"],
     run,
 };
@@ -50,6 +51,9 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     }
     if wanted("loop") {
         step("measuring the loop", || bench(workspace, "loop", quick))?;
+    }
+    if wanted("policy") {
+        step("measuring policies", || bench(workspace, "policy", quick))?;
     }
     if wanted("startup") {
         say_skipped(startup(workspace, quick)?)?;

@@ -134,10 +134,7 @@ fn ask(
         limits: &limits(check),
         stop: scene.stop,
     });
-    Ok(match run {
-        Ok(run) => judged(&component, run),
-        Err(error) => failed(&error),
-    })
+    Ok(judged(&component, run.unwrap_or_else(Run::refused)))
 }
 
 /// A file that must be the one that was meant.

@@ -222,6 +222,17 @@ impl Policy {
 }
 
 impl<T> Run<T> {
+    /// Of a policy that was not even called.
+    pub fn refused(error: PolicyError) -> Self {
+        Self {
+            result: Err(error),
+            fuel: 0,
+            memory: 0,
+            elapsed: Duration::ZERO,
+            log: Log::default(),
+        }
+    }
+
     fn checked(mut self, check: impl FnOnce(&T) -> Result<(), PolicyError>) -> Self {
         self.result = self.result.and_then(|value| check(&value).map(|()| value));
         self

@@ -10,7 +10,7 @@ use std::time::Duration;
 use ralph_gate::engine as host;
 
 use ralph_gate_tests::clock::{Limits, medians, megabytes_per_second, micros, ratio};
-use ways::{Fresh, Native, Reused, agent_output};
+use ways::{Alone, Native, Reused, agent_output};
 
 fn main() -> ExitCode {
     let quick = std::env::args().any(|argument| argument == "--quick");
@@ -55,20 +55,20 @@ fn evaluations(engine: &host::GateEngine, budget: Duration, limits: &mut Limits)
     println!("whole evaluation of one iteration, median of many, in microseconds");
     println!(
         "{:>9} {:>10} {:>10} {:>7} {:>10} {:>7} {:>10}",
-        "output", "native", "session", "ratio", "fresh", "ratio", "session"
+        "output", "native", "session", "ratio", "alone", "ratio", "session"
     );
     let mut figures = Vec::new();
     for (label, size) in [("1 KiB", 1 << 10), ("64 KiB", 1 << 16), ("1 MiB", 1 << 20)] {
         let output = agent_output(size);
         let mut native = Native::new();
         let mut session = Reused::new(engine, &output, Vec::new());
-        let mut fresh = Fresh::new(engine, &output);
-        let [native, session, fresh] = medians(
+        let mut alone = Alone::new(engine, &output);
+        let [native, session, alone] = medians(
             budget,
             [
                 &mut || native.evaluate(&output),
                 &mut || session.evaluate(),
-                &mut || fresh.evaluate(),
+                &mut || alone.evaluate(),
             ],
         );
         let speed = megabytes_per_second(size, session);
@@ -77,13 +77,13 @@ fn evaluations(engine: &host::GateEngine, budget: Duration, limits: &mut Limits)
             micros(native),
             micros(session),
             ratio(session, native),
-            micros(fresh),
-            ratio(fresh, native),
+            micros(alone),
+            ratio(alone, native),
         );
         figures.push((ratio(session, native), speed));
     }
     println!(
-        "native: the crate; session: the component, contract read once; fresh: a new instance for each call"
+        "native: the crate; session: the component, contract read once; alone: the component, contract and snapshot read anew"
     );
     limits.at_most("1 KiB, session over native", figures[0].0, 3.0);
     limits.at_most("1 MiB, session over native", figures[2].0, 2.0);

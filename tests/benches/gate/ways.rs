@@ -1,4 +1,4 @@
-//! The three ways to ask the gate: natively, through a session of the component, through a fresh instance.
+//! The three ways to ask the gate: natively, through a session of the component, by a question that stands alone.
 
 use ralph_gate::engine as host;
 use ralph_gate_component::iteration::{Action, CheckResult, Iteration, Outcome};
@@ -94,12 +94,12 @@ impl<'e> Reused<'e> {
     }
 }
 
-pub(crate) struct Fresh<'e> {
+pub(crate) struct Alone<'e> {
     engine: &'e host::GateEngine,
     iteration: host::Iteration,
 }
 
-impl<'e> Fresh<'e> {
+impl<'e> Alone<'e> {
     pub(crate) fn new(engine: &'e host::GateEngine, output: &str) -> Self {
         let iteration = host::Iteration {
             index: 1,
