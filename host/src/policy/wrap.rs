@@ -15,7 +15,8 @@ pub fn wrap(module: &[u8]) -> Result<Vec<u8>, PolicyError> {
     };
     let carried = metadata::decode(module).map_err(|error| invalid(format!("{error:#}")))?;
     if carried.0.is_none() {
-        let reason = "the core module carries no WIT: build it with wit-bindgen for the world check-policy";
+        let reason =
+            "the core module carries no WIT: build it with wit-bindgen for the world check-policy";
         return Err(invalid(reason.to_owned()));
     }
     let component = ComponentEncoder::default()

@@ -78,7 +78,7 @@ fn table(args: &PinArgs, id: &str, digest: &str, said: &Description) -> String {
         lines.push(format!("artifacts = {{ {} }}", files.join(", ")));
     }
     lines.push(format!(
-        "# then name it in the contract: completion_checks = [{}]\n",
+        "# then name {} among the checks of the contract\n",
         quoted(id)
     ));
     lines.join("\n")
