@@ -137,28 +137,13 @@ fn is_host(package: Option<&str>) -> bool {
     package.is_some_and(|id| id.contains("#ralph-gate@"))
 }
 
-/// The one component in the folder.
+/// The gate among what the build script left.
 fn find_component(folder: &Path) -> Result<PathBuf> {
-    let mut found = Vec::new();
-    for entry in
-        fs::read_dir(folder).with_context(|| format!("{} can't be read", folder.display()))?
-    {
-        let path = entry?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "wasm")
-        {
-            found.push(path);
-        }
+    let gate = folder.join("gate.wasm");
+    if !gate.is_file() {
+        bail!("host/build.rs left no gate.wasm in {}", folder.display());
     }
-    match found.as_slice() {
-        [one] => Ok(one.clone()),
-        _ => bail!(
-            "host/build.rs must leave exactly one .wasm file in {}, and left {}",
-            folder.display(),
-            found.len()
-        ),
-    }
+    Ok(gate)
 }
 
 /// The host must embed what was just copied.
@@ -249,13 +234,13 @@ mod tests {
     }
 
     #[test]
-    fn two_components_in_the_build_folder_are_refused() {
+    fn the_gate_is_found_among_the_policies_and_missed_where_it_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(find_component(folder.path()).is_err());
-        fs::write(folder.path().join("a.wasm"), "").unwrap();
-        assert!(find_component(folder.path()).is_ok());
-        fs::write(folder.path().join("b.wasm"), "").unwrap();
+        fs::write(folder.path().join("cel.wasm"), "").unwrap();
         let error = find_component(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("left 2"), "{error}");
+        assert!(error.contains("no gate.wasm"), "{error}");
+        fs::write(folder.path().join("gate.wasm"), "").unwrap();
+        let found = find_component(folder.path()).unwrap();
+        assert!(found.ends_with("gate.wasm"));
     }
 }
