@@ -6,12 +6,12 @@ use wasmtime::{Config, WasmFeatures};
 /// Bytes of stack that a policy's code may use. Part of the compiled code's surroundings, and so no setting.
 pub(crate) const STACK: usize = 512 << 10;
 
-/// What a policy can't use: whatever makes two runs differ, or needs more of the host than a sandbox should.
+/// What a policy can't use: whatever makes two runs differ, or needs more of the host than a sandbox should. Several
+/// memories stay: wasmtime itself needs them between the parts of a component, and one limit is over all of them.
 const ABSENT: &[WasmFeatures] = &[
     WasmFeatures::THREADS,
     WasmFeatures::SHARED_EVERYTHING_THREADS,
     WasmFeatures::MEMORY64,
-    WasmFeatures::MULTI_MEMORY,
     WasmFeatures::RELAXED_SIMD,
     WasmFeatures::GC,
     WasmFeatures::FUNCTION_REFERENCES,
