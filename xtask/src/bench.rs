@@ -127,7 +127,11 @@ fn measure(workspace: &Workspace, binary: &Path, quick: bool) -> Result<Value> {
 
 /// hyperfine splits its commands like a shell does.
 fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+    quoted_text(&path.display().to_string())
+}
+
+fn quoted_text(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// What an agent may have written: prose, then a promise, exactly so many bytes.

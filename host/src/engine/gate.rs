@@ -89,17 +89,20 @@ impl GateEngine {
         R: Lift + Send + Sync + 'static,
         (R,): ComponentNamedList + Lift,
     {
-        let spare = self.spare().pop();
-        let mut instance = match spare {
-            Some(instance) => instance,
-            None => GateInstance::new(self)?,
-        };
+        let mut instance = self.instance()?;
         let answer = instance.call(function, parameters, size)?;
         let mut spare = self.spare();
         if spare.len() < KEPT && instance.memory() <= LARGE {
             spare.push(instance);
         }
         Ok(answer)
+    }
+
+    /// An instance that nobody uses.
+    pub(crate) fn instance(&self) -> Result<GateInstance, EngineError> {
+        // Not held while one is made.
+        let spare = self.spare().pop();
+        spare.map_or_else(|| GateInstance::new(self), Ok)
     }
 
     fn spare(&self) -> std::sync::MutexGuard<'_, Vec<GateInstance>> {

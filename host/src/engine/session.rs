@@ -38,7 +38,7 @@ pub struct Session {
 impl GateEngine {
     /// Opens a loop, new or from its snapshot.
     pub fn open(&self, contract: &str, snapshot: Option<&str>) -> Result<Session, CallError> {
-        let mut instance = GateInstance::new(self)?;
+        let mut instance = self.instance()?;
         let size = contract.len() + snapshot.map_or(0, str::len);
         let handle: Result<ResourceAny, GateError> =
             instance.call(&self.exports().session_open, (contract, snapshot), size)?;

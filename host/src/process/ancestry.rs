@@ -15,18 +15,24 @@ pub fn identity(process: u32) -> Option<Identity> {
     Some(Identity(id, start))
 }
 
-/// This process and its ancestors, the nearest first. Empty where the system doesn't show them.
-pub fn ancestors() -> Vec<u32> {
-    lineage(std::process::id())
-        .into_iter()
-        .map(|seen| seen.identity.0)
-        .collect()
+/// A process above this one, or this one itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ancestor {
+    /// Its number.
+    pub id: u32,
+    /// Whether it runs a loop.
+    pub is_runner: bool,
 }
 
-/// Whether a runner started this process, directly or not.
-pub fn is_below_a_runner() -> bool {
-    let above = lineage(std::process::id()).into_iter().skip(1);
-    above.into_iter().any(|seen| seen.name == RUNNER)
+/// This process and its ancestors, the nearest first. Empty where the system doesn't show them.
+pub fn ancestors() -> Vec<Ancestor> {
+    lineage(std::process::id())
+        .into_iter()
+        .map(|seen| Ancestor {
+            id: seen.identity.0,
+            is_runner: seen.name == RUNNER,
+        })
+        .collect()
 }
 
 /// Whether a process was started by this one, directly or not. None where that can't be told.
@@ -99,15 +105,15 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         let line = ancestors();
-        assert_eq!(line.first(), Some(&std::process::id()));
-        assert_eq!(is_descendant(line[1]), Some(false));
+        assert_eq!(line[0].id, std::process::id());
+        assert_eq!(is_descendant(line[1].id), Some(false));
     }
 
     #[test]
     fn a_process_has_one_identity_and_another_process_another() {
         let own = std::process::id();
         assert_eq!(identity(own), identity(own));
-        assert_ne!(identity(own), identity(ancestors()[1]));
+        assert_ne!(identity(own), identity(ancestors()[1].id));
         assert_eq!(identity(u32::MAX), None);
     }
 

@@ -217,7 +217,7 @@ pub fn enter() -> Result<(Signals, Reach), GuardError> {
     Ok((signals, reach))
 }
 
-/// The name by which what this process starts can tell where it is; see [`is_below_a_runner`](super::is_below_a_runner).
+/// The name by which what this process starts can tell where it is; see [`ancestors`](super::ancestors).
 #[cfg(target_os = "linux")]
 fn call_itself_runner() {
     // Without a name a program is still told by its environment.

@@ -35,9 +35,7 @@ mod tree;
 #[cfg(target_os = "linux")]
 mod tests;
 
-pub use ancestry::{
-    Identity, ancestors, environment_of, identity, is_below_a_runner, is_descendant,
-};
+pub use ancestry::{Ancestor, Identity, ancestors, environment_of, identity, is_descendant};
 pub use capture::Captured;
 pub use error::{ClaimError, GuardError, StartError};
 pub use guard::{INNER, Role, end_now, enter, guard, role};

@@ -10,6 +10,7 @@ use crate::engine::{
 };
 use crate::evidence::now_ms;
 use crate::memory::{Change, Event, FileStore, Handoff, SessionKey, Snapshot};
+use crate::process;
 
 /// Completes a loop in an operator's name. Gives the iteration and the verdict that did it.
 pub fn override_stopped(
@@ -101,29 +102,33 @@ fn save(
 
 /// Whether this process was started by a loop, directly or not: then it is no operator.
 pub fn is_inside_a_loop() -> bool {
-    crate::process::is_below_a_runner()
-        || is_below_a_mark(&[b"RALPH_GATE_MEMORY=", b"RALPH_GATE_INNER="])
+    let line = process::ancestors();
+    line.iter().skip(1).any(|above| above.is_runner)
+        || has_mark(&line, &[b"RALPH_GATE_MEMORY=", b"RALPH_GATE_INNER="])
 }
 
 /// Whether this process was started by the agent of a client: then a person may have asked for it, or not.
 pub fn is_inside_a_client() -> bool {
     // What clients put into the environment of the tools that their agents use.
-    is_below_a_mark(&[
+    let marks: [&[u8]; 4] = [
         b"CLAUDECODE=",
         b"CODEX_SANDBOX",
         b"GEMINI_CLI=",
         b"OPENCODE=",
-    ])
+    ];
+    has_mark(&process::ancestors(), &marks)
 }
 
-/// Whether a process above this one, or this one, has a variable of that name.
-fn is_below_a_mark(marks: &[&[u8]]) -> bool {
-    let has_mark = |process: &u32| {
-        let environment = crate::process::environment_of(*process).unwrap_or_default();
+/// Whether one of these, or this process, was started with a variable of that name.
+fn has_mark(line: &[process::Ancestor], marks: &[&[u8]]) -> bool {
+    let is_marked = |process: u32| {
+        let environment = process::environment_of(process).unwrap_or_default();
         let mut variables = environment.split(|byte| *byte == 0);
         variables.any(|variable| marks.iter().any(|mark| variable.starts_with(mark)))
     };
-    let own = std::iter::once(std::process::id());
-    own.chain(crate::process::ancestors())
-        .any(|process| has_mark(&process))
+    match line {
+        // Where the system shows no ancestors, it may still show this one.
+        [] => is_marked(std::process::id()),
+        line => line.iter().any(|process| is_marked(process.id)),
+    }
 }

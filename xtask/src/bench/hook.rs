@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
-use super::quoted;
+use super::{quoted, quoted_text};
 use crate::build::{self, Profile};
 use crate::process;
 use crate::scratch::Scratch;
@@ -28,6 +28,9 @@ const FASTER: f64 = 15.0;
 const FLAT: f64 = 1.2;
 /// What the hook in bash needs.
 const PACKAGES: [&str; 4] = ["hyperfine", "bash", "jq", "perl"];
+
+/// Says where the hook's log is.
+const STATE: &str = "XDG_STATE_HOME";
 
 const LOOP_FILE: &str = "---\nactive: true\niteration: 1\nsession_id: s1\nmax_iterations: 20\n\
     completion_promise: \"COMPLETE\"\nstarted_at: \"2026-01-01T00:00:00Z\"\n---\n\nMake the tests pass.\n";
@@ -64,7 +67,7 @@ struct Row {
     first: f64,
 }
 
-/// A project with a loop and a transcript.
+/// A project with a loop and a transcript, in which both hooks work in turn.
 struct Ground {
     folder: PathBuf,
 }
@@ -93,11 +96,12 @@ impl Ground {
     /// Begins the loop with a first question, and keeps what that leaves.
     fn begin(&self, workspace: &Workspace, hook: &str) -> Result<()> {
         let script = format!(
-            "{} && {} > answer.json && cp .claude/ralph-loop.local.md begun.md && mkdir -p .ralph && cp -a .ralph begun",
-            self.untouched(),
-            self.ask(hook, "first.json")
+            "{} && {hook} < first.json > answer.json && cp .claude/ralph-loop.local.md begun.md && rm -rf begun && \
+             mkdir -p .ralph && cp -a .ralph begun",
+            self.untouched()
         );
-        process::run(&mut workspace.program("bash", &["-c", &script]))?;
+        let mut bash = workspace.program("bash", &["-c", &script]);
+        process::run(bash.env(STATE, self.folder.join("state")))?;
         let answer = fs::read_to_string(self.folder.join("answer.json"))?;
         if !answer.contains("block") {
             bail!("the hook that is measured does not hold its agent: {hook} said {answer:?}");
@@ -113,8 +117,39 @@ impl Ground {
         )
     }
 
-    fn ask(&self, hook: &str, event: &str) -> String {
-        format!("cd {} && {hook} < {event}", quoted(&self.folder))
+    /// The medians of hooks that are asked the same, in milliseconds: each as a process, without a shell in between.
+    fn measure(
+        &self,
+        workspace: &Workspace,
+        hooks: &[&str],
+        prepare: &str,
+        event: &str,
+        quick: bool,
+    ) -> Result<Vec<f64>> {
+        let results = self.folder.join("results.json");
+        let runs = if quick { "5" } else { "40" };
+        let mut hyperfine =
+            workspace.program("hyperfine", &["-N", "--warmup", "3", "--runs", runs]);
+        hyperfine
+            .current_dir(&self.folder)
+            .env(STATE, self.folder.join("state"))
+            .args(["--prepare", &format!("bash -c {}", quoted_text(prepare))])
+            .arg("--export-json")
+            .arg(&results)
+            .arg("--input")
+            .arg(self.folder.join(event))
+            .args(hooks);
+        process::run(&mut hyperfine)?;
+        let text = fs::read_to_string(&results).context("hyperfine left no results")?;
+        let results: Value = serde_json::from_str(&text)?;
+        let median = |index: usize| {
+            let path = format!("/results/{index}/median");
+            let seconds = results.pointer(&path).and_then(Value::as_f64);
+            seconds
+                .map(|seconds| seconds * 1000.0)
+                .with_context(|| format!("hyperfine's results have no {path}"))
+        };
+        (0..hooks.len()).map(median).collect()
     }
 }
 
@@ -126,40 +161,33 @@ fn compare(
     quick: bool,
 ) -> Result<Row> {
     let scratch = Scratch::new("hook")?;
-    let [ours, bash] = ["ours", "bash"].map(|name| Ground::new(scratch.path(name), bytes));
-    let (ours, bash) = (ours?, bash?);
+    let ground = Ground::new(scratch.path("project"), bytes)?;
     let script = workspace.root().join("tests/benches/hook/hook.sh");
-    let state = quoted(&scratch.path("state"));
-    let hook = format!("XDG_STATE_HOME={state} {} hook claude-code", quoted(binary));
-    let other = format!("bash {}", quoted(&script));
-    ours.begin(workspace, &hook)?;
-    bash.begin(workspace, &other)?;
-    let results = scratch.path("results.json");
-    let runs = if quick { "5" } else { "40" };
-    let mut hyperfine = workspace.program("hyperfine", &["--warmup", "3", "--runs", runs]);
-    hyperfine.arg("--export-json").arg(&results);
-    for (prepare, ask) in [
-        (ours.begun(), ours.ask(&hook, "event.json")),
-        (bash.begun(), bash.ask(&other, "event.json")),
-        (ours.untouched(), ours.ask(&hook, "first.json")),
-    ] {
-        hyperfine.args(["--prepare", &prepare]).arg(ask);
-    }
-    process::run(&mut hyperfine)?;
-    let text = fs::read_to_string(&results).context("hyperfine left no results")?;
-    let results: Value = serde_json::from_str(&text)?;
-    let median = |index: usize| {
-        let path = format!("/results/{index}/median");
-        let seconds = results.pointer(&path).and_then(Value::as_f64);
-        seconds
-            .map(|seconds| seconds * 1000.0)
-            .with_context(|| format!("hyperfine's results have no {path}"))
+    let ours = format!("{} hook claude-code", quoted(binary));
+    let bash = format!("bash {}", quoted(&script));
+    ground.begin(workspace, &ours)?;
+    let usual = ground.measure(
+        workspace,
+        &[&ours, &bash],
+        &ground.begun(),
+        "event.json",
+        quick,
+    )?;
+    let first = ground.measure(
+        workspace,
+        &[&ours],
+        &ground.untouched(),
+        "first.json",
+        quick,
+    )?;
+    let [ours, bash] = usual[..] else {
+        bail!("hyperfine measured something else");
     };
     Ok(Row {
         size,
-        ours: median(0)?,
-        bash: median(1)?,
-        first: median(2)?,
+        ours,
+        bash,
+        first: first.first().copied().unwrap_or_default(),
     })
 }
 

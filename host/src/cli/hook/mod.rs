@@ -7,7 +7,7 @@ mod attend;
 
 use std::io::{self, Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,12 +46,33 @@ struct Judged {
     note: Option<String>,
 }
 
-/// What the working thread tells.
-enum Told {
-    /// The question.
-    Question(Known),
-    /// The answer.
-    Judged(Judged),
+/// What the two threads share: who answers, and what is known.
+#[derive(Debug)]
+struct Asked {
+    begun: Instant,
+    known: Mutex<Known>,
+    /// Whoever takes this answers, and nobody else.
+    leave: Mutex<Option<Leave>>,
+}
+
+/// Leave to answer. There is one.
+#[derive(Debug)]
+struct Leave;
+
+impl Asked {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Answers, unless it was answered already. Gives back only when there is an answer.
+    fn answer(&self, judged: &Judged) {
+        // Held until everything is said: the other thread must not end this process meanwhile.
+        let mut leave = self.leave.lock().unwrap_or_else(PoisonError::into_inner);
+        if leave.take().is_some() {
+            write_log(&self.known(), judged, self.begun);
+            say(&judged.reply);
+        }
+    }
 }
 
 pub(crate) fn run(args: &HookArgs) -> Result<Exit, CliError> {
@@ -60,40 +81,51 @@ pub(crate) fn run(args: &HookArgs) -> Result<Exit, CliError> {
     }
     let begun = Instant::now();
     let limit = Duration::from_secs(args.deadline.into());
-    let deadline = begun + limit;
-    // A panic is told by whoever waits for the thread.
+    // A panic is told by whoever catches it.
     std::panic::set_hook(Box::new(|_| ()));
-    let (sender, receiver) = channel();
-    let (harness, promises, told) = (args.harness, args.promises(), sender.clone());
-    // The thread has an answer before this one gives up.
-    let patience = begun + limit.mul_f32(0.9);
-    let spawned = thread::Builder::new().name("hook".into()).spawn(move || {
-        let judged = catch_unwind(AssertUnwindSafe(|| {
-            judge(harness, promises, patience, &told)
-        }));
-        let judged = judged.unwrap_or_else(|panic| {
-            let reason = panic.downcast_ref::<&str>().copied();
-            let reason = reason.map(str::to_owned);
-            let reason = reason.or_else(|| panic.downcast_ref::<String>().cloned());
-            failed(harness, &defect(reason.as_deref()))
-        });
-        let _ = sender.send(Told::Judged(judged));
+    let (harness, promises) = (args.harness, args.promises());
+    let asked = Arc::new(Asked {
+        begun,
+        known: Mutex::new(Known {
+            harness,
+            event: None,
+        }),
+        leave: Mutex::new(Some(Leave)),
     });
-    let mut known = Known {
-        harness,
-        event: None,
-    };
-    let judged = match spawned {
-        Ok(_) => {
-            // The thread will need it, and reads the question meanwhile. What is wrong with it, the thread says.
+    let watched = Arc::clone(&asked);
+    let watching = thread::Builder::new()
+        .name("deadline".into())
+        .spawn(move || {
+            // The other thread will need the gate, and reads the question meanwhile. What is wrong with it, that thread says.
             let _ = gate();
-            wait(&receiver, deadline, &mut known)
-        }
-        Err(error) => failed(harness, &format!("no thread can be started: {error}")),
-    };
-    write_log(&known, &judged, begun);
-    say(&judged.reply);
+            answer_late(&watched, begun + limit);
+        });
+    if let Err(error) = watching {
+        let reason = format!("no thread can be started: {error}");
+        asked.answer(&failed(harness, &reason));
+        return Ok(Exit::Success);
+    }
+    // An answer before the other thread gives up.
+    let patience = begun + limit.mul_f32(0.9);
+    let judged = catch_unwind(AssertUnwindSafe(|| {
+        judge(harness, promises, patience, &asked)
+    }));
+    let judged = judged.unwrap_or_else(|panic| {
+        let reason = panic.downcast_ref::<&str>().copied();
+        let reason = reason.map(str::to_owned);
+        let reason = reason.or_else(|| panic.downcast_ref::<String>().cloned());
+        failed(harness, &defect(reason.as_deref()))
+    });
+    asked.answer(&judged);
     Ok(Exit::Success)
+}
+
+/// Answers in place of the other thread, when the client would not wait longer, and ends the process.
+fn answer_late(asked: &Asked, deadline: Instant) {
+    thread::sleep(deadline.saturating_duration_since(Instant::now()));
+    let harness = asked.known().harness;
+    asked.answer(&failed(harness, "it took too long to look at the work"));
+    std::process::exit(0);
 }
 
 fn defect(reason: Option<&str>) -> String {
@@ -101,28 +133,8 @@ fn defect(reason: Option<&str>) -> String {
     format!("ralph-gate has a defect: {reason}; please report it")
 }
 
-/// Waits for the answer, but not longer than the client does.
-fn wait(receiver: &Receiver<Told>, deadline: Instant, known: &mut Known) -> Judged {
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        match receiver.recv_timeout(left) {
-            Ok(Told::Question(question)) => *known = question,
-            Ok(Told::Judged(judged)) => return judged,
-            Err(RecvTimeoutError::Timeout) => {
-                return failed(known.harness, "it took too long to look at the work");
-            }
-            Err(RecvTimeoutError::Disconnected) => return failed(known.harness, &defect(None)),
-        }
-    }
-}
-
 /// Reads the question and answers it.
-fn judge(
-    harness: Option<Harness>,
-    promises: Promises,
-    deadline: Instant,
-    told: &std::sync::mpsc::Sender<Told>,
-) -> Judged {
+fn judge(harness: Option<Harness>, promises: Promises, deadline: Instant, asked: &Asked) -> Judged {
     let mut text = Vec::new();
     if let Err(error) = io::stdin().lock().take(MOST).read_to_end(&mut text) {
         return failed(harness, &format!("the event can't be read: {error}"));
@@ -131,10 +143,10 @@ fn judge(
         Ok(event) => event,
         Err(error) => return failed(harness, &error.to_string()),
     };
-    let _ = told.send(Told::Question(Known {
+    *asked.known() = Known {
         harness: Some(event.harness),
         event: Some(event.clone()),
-    }));
+    };
     // Whoever runs the loop decides.
     if is_inside_a_loop() {
         return judged(event.harness, &Answer::SILENT);
