@@ -1,5 +1,10 @@
 //! Checks that are policies: what they see, and what becomes of those that give no judgement.
 
+use std::fs;
+
+use ralph_gate::visible::is_hidden;
+use ralph_gate_tests::agent_script::Step;
+use ralph_gate_tests::policies;
 use serde_json::json;
 
 use crate::harness::{Outcome, Workplace};
@@ -24,6 +29,22 @@ contains = "done"
 {policy}
 "#
     )
+}
+
+/// A workplace with a check by that component, which is pinned.
+fn judged_by(component: &[u8]) -> Workplace {
+    let digest = blake3::hash(component).to_hex();
+    let config = judged(&format!(
+        "kind = \"policy\"\ncomponent = \"judge.wasm\"\nblake3 = \"{digest}\""
+    ));
+    let workplace = Workplace::new(&config, &[]);
+    fs::write(workplace.work().join("judge.wasm"), component).unwrap();
+    workplace
+}
+
+/// An agent that says three times that it is done.
+fn three_tries() -> [Vec<Step>; 3] {
+    std::array::from_fn(|_| vec![work(), promise()])
 }
 
 #[test]
@@ -72,7 +93,7 @@ fn a_module_of_rego_is_pinned_by_its_digest() {
 fn a_policy_without_fuel_has_not_passed_and_is_on_record() {
     let config = judged("kind = \"cel\"\nexpr = \"true\"\nfuel = 100000");
     let workplace = Workplace::new(&config, &[]);
-    let outcome = workplace.run(&std::array::from_fn::<_, 3, _>(|_| vec![work(), promise()]));
+    let outcome = workplace.run(&three_tries());
     let failures = Outcome::failures_of(&outcome.verdicts()[0]);
     assert_eq!(
         failures,
@@ -87,15 +108,42 @@ fn a_policy_without_fuel_has_not_passed_and_is_on_record() {
 
 #[test]
 fn a_component_that_is_none_is_rejected() {
-    let digest = blake3::hash(b"junk").to_hex();
-    let config = judged(&format!(
-        "kind = \"policy\"\ncomponent = \"judge.wasm\"\nblake3 = \"{digest}\""
-    ));
-    let workplace = Workplace::new(&config, &[("judge.wasm", "junk")]);
-    let outcome = workplace.run(&std::array::from_fn::<_, 3, _>(|_| vec![work(), promise()]));
+    let workplace = judged_by(b"junk");
+    let outcome = workplace.run(&three_tries());
     let failures = Outcome::failures_of(&outcome.verdicts()[0]);
     assert_eq!(
         failures,
         [("policy_rejected".into(), Some("quality".into()))]
     );
+}
+
+#[test]
+fn the_words_of_a_hostile_policy_reach_the_agent_as_one_visible_line_and_complete_nothing() {
+    for name in ["words-escapes", "words-turned-around", "words-orders"] {
+        let workplace = judged_by(&policies::component(name).unwrap());
+        let outcome = workplace.run(&three_tries());
+        let verdict = &outcome.verdicts()[0];
+        assert_eq!(
+            Outcome::failures_of(verdict),
+            [("check_failed".into(), Some("quality".into()))],
+            "{name}"
+        );
+        let reason = verdict["failures"][0]["reason"].as_str().unwrap();
+        assert!(!reason.contains(is_hidden), "{name}: {reason:?}");
+        assert!(reason.len() > 10, "{name}: {reason:?}");
+        let feedback = verdict["feedback"].as_str().unwrap();
+        let mut lines = feedback.lines();
+        assert!(!lines.any(|line| line.contains(is_hidden)), "{feedback:?}");
+    }
+}
+
+#[test]
+fn the_name_of_an_artifact_that_a_hostile_policy_wants_is_clean_too() {
+    let workplace = judged_by(&policies::component("describe-wants-what-is-not-there").unwrap());
+    let outcome = workplace.run(&three_tries());
+    let failure = &outcome.verdicts()[0]["failures"][0];
+    assert_eq!(failure["code"], "policy_rejected");
+    let reason = failure["reason"].as_str().unwrap();
+    assert!(reason.contains("passwords"), "{reason:?}");
+    assert!(!reason.contains(is_hidden), "{reason:?}");
 }

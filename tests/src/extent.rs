@@ -1,4 +1,5 @@
-//! How much a test does that could go on for ever, and where its chance begins. `cargo xtask crash` asks for everything.
+//! How much a test does that could go on for ever, and where its chance begins. `cargo xtask crash` and
+//! `cargo xtask hostile` ask for everything.
 
 use std::env;
 

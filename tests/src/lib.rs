@@ -11,10 +11,14 @@ pub mod extent;
 pub mod git;
 #[cfg(all(feature = "host", target_os = "linux"))]
 pub mod place;
+#[cfg(feature = "host")]
+pub mod policies;
 #[cfg(all(feature = "host", target_os = "linux"))]
 pub mod processes;
 pub mod random;
 pub mod said;
+#[cfg(feature = "host")]
+pub mod trials;
 #[cfg(feature = "host")]
 pub mod typed;
 pub mod waiting;

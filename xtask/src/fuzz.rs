@@ -19,7 +19,7 @@ pub(crate) const COMMAND: Command = Command {
     name: "fuzz",
     summary: "feed the parsers generated inputs (nightly)",
     details: "Runs the fuzz targets of tests/fuzz, as many at a time as there are cores. They begin with\n\
-              the vectors' inputs and with tests/fuzz/regressions, and keep what they find in\n\
+              the vectors' inputs, the hostile policies and tests/fuzz/regressions, and keep what they find in\n\
               tests/fuzz/corpus. Installs the nightly toolchain where it is missing.\n\
               An input that breaks a rule ends its target and is an error.",
     flags: &[Flag {
@@ -34,6 +34,7 @@ pub(crate) const COMMAND: Command = Command {
         "fingerprint",
         "json",
         "loop_file",
+        "policy",
         "prd",
         "progress",
         "promise",
@@ -54,7 +55,7 @@ pub(crate) const COMMAND: Command = Command {
 /// Where the targets and their inputs are.
 const FOLDER: &str = "tests/fuzz";
 
-/// Tells the target `differential` which program answers as the component.
+/// Tells the targets `differential` and `policy` which program answers as the component and is the host of policies.
 const PARTNER: &str = "RALPH_GATE_FUZZ_PARTNER";
 
 /// What libFuzzer needs to see of the code, and a sanitizer for the `unsafe` of dependencies.
@@ -83,7 +84,7 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
         ensure_nightly(workspace)
     })?;
     let partner = step("building the component's side", || partner(workspace))?;
-    step("writing the vectors' inputs", || {
+    step("writing the inputs to begin with", || {
         let folder = workspace.path(FOLDER).join("seeds");
         process::run(Process::new(&partner).arg("seeds").arg(folder))
     })?;
@@ -137,11 +138,12 @@ fn nightly(workspace: &Workspace, args: &[&str]) -> Process {
     rustup
 }
 
-/// Builds the program that writes the vectors' inputs and answers as the component.
+/// Builds the program that writes the inputs to begin with, answers as the component and is the host of policies; beside
+/// it the one that compiles policies.
 fn partner(workspace: &Workspace) -> Result<PathBuf> {
     // The whole workspace, as everywhere: other features would compile wasmtime again.
-    let args = ["build", "--workspace", "--release", "--bin", "fuzz-partner"];
-    process::run(&mut workspace.cargo(&args))?;
+    let mut cargo = workspace.cargo(&["build", "--workspace", "--release"]);
+    process::run(cargo.args(["--bin", "fuzz-partner", "--bin", "ralph-gate"]))?;
     Ok(workspace.target().join("release/fuzz-partner"))
 }
 
@@ -286,7 +288,7 @@ impl Fuzzer {
     /// The command that shows again what an input does.
     fn reproduce(&self, target: &str, input: &Path) -> String {
         let partner = match target {
-            "differential" => format!("{PARTNER}={} ", self.partner.display()),
+            "differential" | "policy" => format!("{PARTNER}={} ", self.partner.display()),
             _ => String::new(),
         };
         let program = self.binaries.join(target);

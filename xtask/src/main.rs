@@ -15,6 +15,7 @@ mod crash;
 mod demo;
 mod dist;
 mod fuzz;
+mod hostile;
 mod install;
 mod model;
 mod mutants;
@@ -46,6 +47,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     fuzz::COMMAND,
     model::COMMAND,
     crash::COMMAND,
+    hostile::COMMAND,
     mutants::COMMAND,
     dist::COMMAND,
     setup::COMMAND,

@@ -13,6 +13,7 @@ use ralph_gate::harness::HarnessError;
 use ralph_gate::harness::install::InstallError;
 #[cfg(unix)]
 use ralph_gate::runner::RunError;
+use ralph_gate::visible::as_json;
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -341,7 +342,7 @@ impl CliError {
         if let Self::Policy { error: reached, .. } = self {
             error.insert("limit".to_owned(), json!(reached.limit()));
         }
-        json!({ "error": error }).to_string()
+        as_json(&json!({ "error": error }))
     }
 
     /// The place in the file, as a list of problems.

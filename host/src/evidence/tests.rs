@@ -485,6 +485,7 @@ impl PolicyRunner for Looks {
             fuel: 7,
             memory: 9,
             elapsed: Duration::ZERO,
+            worked: Duration::ZERO,
             log: Log::default(),
         })
     }

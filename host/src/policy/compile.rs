@@ -9,8 +9,8 @@ use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{panic, thread};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,8 @@ const LOOK: Duration = Duration::from_millis(5);
 const GRACE: Duration = Duration::from_secs(5);
 /// The most that is read of what the child complains about.
 const COMPLAINT: usize = 4000;
+/// How the child ends if the compiler panics.
+const PANICKED: i32 = 101;
 /// The longest reason of the compiler that is handed on.
 const REASON: usize = 400;
 
@@ -184,7 +186,10 @@ pub fn serve() -> io::Result<()> {
     let answering = Mutex::new(());
     thread::scope(|scope| {
         thread::Builder::new().spawn_scoped(scope, || watch(&order, begun, &answering))?;
-        let compiled = compile_here(component);
+        // A compiler that panics is not waited with until its time is over.
+        let Ok(compiled) = panic::catch_unwind(|| compile_here(component)) else {
+            std::process::exit(PANICKED);
+        };
         let _answering = answering.lock();
         let done = match compiled {
             Err(reason) => answer(&Answer::Invalid { reason }, &[]),

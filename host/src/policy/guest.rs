@@ -127,7 +127,7 @@ impl ResourceLimiter for Guest {
     }
 
     fn memories(&self) -> usize {
-        self.limits.instances
+        self.limits.memories
     }
 }
 

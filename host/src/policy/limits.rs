@@ -29,8 +29,10 @@ pub struct PolicyLimits {
     pub time: Duration,
     /// Bytes of all memories and tables together.
     pub memory: usize,
-    /// Core instances, memories and tables, of each so many.
+    /// Core instances and tables, of each so many.
     pub instances: usize,
+    /// Memories. Each keeps a file of the host open as long as the policy is ready, and most policies have one.
+    pub memories: usize,
     /// Bytes of texts and lists in one result.
     pub lifted: usize,
     /// How many reasons a judgement may have.
@@ -59,6 +61,7 @@ impl Default for PolicyLimits {
             time: Duration::from_secs(10),
             memory: 256 << 20,
             instances: 100,
+            memories: 10,
             lifted: 1 << 20,
             reasons: 100,
             reason: 4000,

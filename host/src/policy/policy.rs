@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use wasmtime::component::{
     Component, ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Linker, Lower,
@@ -18,6 +19,10 @@ use super::limits::PolicyLimits;
 use super::ticker::Ticker;
 use super::types::{Artifact, Description, Judgement, PolicyInput};
 use super::wasi::{deny_all, is_wasi};
+use crate::evidence::beginning_of;
+
+/// The longest reason or name that is handed on.
+const REASON: usize = 400;
 
 const POLICY: &str = "ralph:gate/policy@0.1.0";
 const ARTIFACTS: &str = "ralph:gate/artifacts@0.1.0";
@@ -91,6 +96,8 @@ pub struct Run<T> {
     pub memory: usize,
     /// How long it took.
     pub elapsed: Duration,
+    /// How long processors worked for it.
+    pub worked: Duration,
     /// What it printed.
     pub log: Log,
 }
@@ -109,11 +116,11 @@ impl Policy {
         let bill = Bill::of(shared, &component, digest, size, wasi);
         if let Some(denied) = bill.imports.iter().find(|it| it.grant == Grant::Denied) {
             return Err(PolicyError::Import {
-                import: denied.name.clone(),
+                import: short(denied.name.clone()),
             });
         }
         let wrong_world = |error: wasmtime::Error| PolicyError::WrongWorld {
-            reason: format!("{error:#}"),
+            reason: short(format!("{error:#}")),
         };
         let imports: Vec<String> = bill.imports.iter().map(|it| it.name.clone()).collect();
         let mut linker = Linker::new(&shared.engine);
@@ -194,7 +201,7 @@ impl Policy {
         R: Lift + Send + Sync + 'static,
         (R,): ComponentNamedList + Lift,
     {
-        let begun = Instant::now();
+        let (begun, work) = (Instant::now(), work_so_far());
         let mut store = Store::new(&self.shared.engine, Guest::new(limits, artifacts));
         store.limiter(|guest| guest);
         store.set_hostcall_fuel(limits.lifted);
@@ -216,6 +223,8 @@ impl Policy {
             fuel,
             memory: guest.memory,
             elapsed,
+            // With the clearing away, which takes the longer the more memory there was.
+            worked: work_so_far().saturating_sub(work),
             log: guest.log,
         }
     }
@@ -229,6 +238,7 @@ impl<T> Run<T> {
             fuel: 0,
             memory: 0,
             elapsed: Duration::ZERO,
+            worked: Duration::ZERO,
             log: Log::default(),
         }
     }
@@ -289,6 +299,12 @@ impl Bill {
     }
 }
 
+/// How much processors have worked for this thread.
+fn work_so_far() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(now).unwrap_or_default()
+}
+
 /// Whether an import is more than names of types.
 fn wants_something(shared: &Shared, item: &ComponentItem) -> bool {
     match item {
@@ -319,7 +335,9 @@ fn link(
 fn export(component: &Component, name: &str) -> Result<ComponentExportIndex, PolicyError> {
     component
         .get_export_index(None, POLICY)
-        .and_then(|interface| component.get_export_index(Some(&interface), name))
+        .and_then(|interface| component.get_export(Some(&interface), name))
+        .filter(|(item, _)| matches!(item, ComponentItem::ComponentFunc(_)))
+        .map(|(_, index)| index)
         .ok_or_else(|| PolicyError::WrongWorld {
             reason: format!("it does not export {POLICY} with the function {name}"),
         })
@@ -367,24 +385,29 @@ fn explain(
         };
     }
     if let Some((before, number)) = text.split_once(TOO_MANY) {
-        let what = ["memory", "table"]
-            .into_iter()
-            .find(|it| before.contains(it));
+        let (what, limit) = match before {
+            _ if before.contains("memory") => ("memories", limits.memories),
+            _ if before.contains("table") => ("tables", limits.instances),
+            _ => ("instances", limits.instances),
+        };
         let number = number.split(|it: char| !it.is_ascii_digit()).next();
         return PolicyError::Instances {
-            what: match what {
-                Some("memory") => "memories",
-                Some(_) => "tables",
-                None => "instances",
-            },
+            what,
             observed: number.and_then(|it| it.parse().ok()).unwrap_or_default(),
-            limit: limits.instances,
+            limit,
         };
     }
-    if text.contains("type mismatch") {
-        return PolicyError::WrongWorld { reason: text };
+    let (is_mismatch, reason) = (text.contains("type mismatch"), short(text));
+    if is_mismatch {
+        PolicyError::WrongWorld { reason }
+    } else {
+        PolicyError::Trap { reason }
     }
-    PolicyError::Trap { reason: text }
+}
+
+/// Names in a component can be as long as a book.
+fn short(text: String) -> String {
+    beginning_of(text, REASON)
 }
 
 fn check_judgement(judgement: &Judgement, limits: &PolicyLimits) -> Result<(), PolicyError> {

@@ -58,10 +58,23 @@ pub(super) fn deny_all(
     for import in imports.iter().filter(|import| is_wasi(import)) {
         // Whatever the version: in 0.2 these functions did not change.
         let interface = import.split('@').next().unwrap_or(import);
-        define(interface, &mut linker.instance(import)?)?;
+        let mut instance = linker.instance(import)?;
+        resources(&mut instance)?;
+        define(interface, &mut instance)?;
     }
     // The host has looked at the imports before: all that is left is WASI's.
     linker.define_unknown_imports_as_traps(component)
+}
+
+/// Resources that interfaces have from one another, under the same name everywhere. So all interfaces get all of them:
+/// what they don't ask for does no harm, and one that was left out would become another type.
+fn resources(linker: &mut LinkerInstance<'_, Guest>) -> wasmtime::Result<()> {
+    resource::<Error>(linker, "error")?;
+    resource::<Pollable>(linker, "pollable")?;
+    resource::<Stream>(linker, "input-stream")?;
+    resource::<Stream>(linker, "output-stream")?;
+    resource::<Terminal>(linker, "terminal-input")?;
+    resource::<Terminal>(linker, "terminal-output")
 }
 
 fn define(interface: &str, linker: &mut LinkerInstance<'_, Guest>) -> wasmtime::Result<()> {
@@ -71,12 +84,9 @@ fn define(interface: &str, linker: &mut LinkerInstance<'_, Guest>) -> wasmtime::
         "wasi:cli/stdin" => stream(linker, "get-stdin"),
         "wasi:cli/stdout" => stream(linker, "get-stdout"),
         "wasi:cli/stderr" => stream(linker, "get-stderr"),
-        "wasi:cli/terminal-input" => resource::<Terminal>(linker, "terminal-input"),
-        "wasi:cli/terminal-output" => resource::<Terminal>(linker, "terminal-output"),
         "wasi:cli/terminal-stdin" => no_terminal(linker, "get-terminal-stdin"),
         "wasi:cli/terminal-stdout" => no_terminal(linker, "get-terminal-stdout"),
         "wasi:cli/terminal-stderr" => no_terminal(linker, "get-terminal-stderr"),
-        "wasi:io/error" => resource::<Error>(linker, "error"),
         "wasi:io/poll" => poll(linker),
         "wasi:io/streams" => streams(linker),
         "wasi:clocks/wall-clock" => wall_clock(linker),
@@ -144,7 +154,6 @@ fn no_terminal(linker: &mut LinkerInstance<'_, Guest>, name: &str) -> wasmtime::
 }
 
 fn poll(linker: &mut LinkerInstance<'_, Guest>) -> wasmtime::Result<()> {
-    resource::<Pollable>(linker, "pollable")?;
     linker.func_wrap(
         "[method]pollable.ready",
         |_: Store<'_>, _: (Resource<Pollable>,)| Ok((true,)),
@@ -164,8 +173,6 @@ fn poll(linker: &mut LinkerInstance<'_, Guest>) -> wasmtime::Result<()> {
 
 fn streams(linker: &mut LinkerInstance<'_, Guest>) -> wasmtime::Result<()> {
     // Nothing can be read, and what is written goes to the log, whichever stream it is.
-    resource::<Stream>(linker, "input-stream")?;
-    resource::<Stream>(linker, "output-stream")?;
     for name in [
         "[method]input-stream.read",
         "[method]input-stream.blocking-read",

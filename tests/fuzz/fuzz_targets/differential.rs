@@ -8,7 +8,7 @@ use ralph_gate_fuzz::invariants::differential;
 use ralph_gate_fuzz::partner::Partner;
 
 static PARTNER: LazyLock<Mutex<Result<Partner, String>>> =
-    LazyLock::new(|| Mutex::new(Partner::start()));
+    LazyLock::new(|| Mutex::new(Partner::start("answer")));
 
 fuzz_target!(|input: &[u8]| {
     let mut partner = PARTNER.lock().unwrap_or_else(PoisonError::into_inner);

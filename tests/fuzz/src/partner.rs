@@ -1,5 +1,5 @@
-//! The component as a partner process: the host with the real component is built by the pinned toolchain,
-//! the fuzz targets by nightly, so they talk through pipes. It is started once.
+//! The component, or the host of policies, as a partner process: the host is built by the pinned toolchain, the fuzz
+//! targets by nightly, so they talk through pipes. It is started once.
 
 use std::io::{self, BufReader, BufWriter, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -15,12 +15,12 @@ pub struct Partner {
 }
 
 impl Partner {
-    /// Starts the program that the environment names.
-    pub fn start() -> Result<Self, String> {
+    /// Starts the program that the environment names: to `answer` as the component, or to judge `policies`.
+    pub fn start(task: &str) -> Result<Self, String> {
         let program = std::env::var_os(PROGRAM)
             .ok_or_else(|| format!("{PROGRAM} names no program; `cargo xtask fuzz` sets it"))?;
         let mut child = Command::new(&program)
-            .arg("answer")
+            .arg(task)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -41,9 +41,20 @@ impl Partner {
             .map_err(|error| format!("the partner is gone: {error}"))?
     }
 
+    /// Lets the host judge by a policy. Gives what became of it.
+    pub fn judge(&mut self, component: &[u8]) -> Result<String, String> {
+        self.send(component)
+            .and_then(|()| self.answer())
+            .map_err(|error| format!("the host is gone: {error}"))?
+    }
+
     fn exchange(&mut self, function: &str, input: &str) -> io::Result<Result<String, String>> {
-        self.send(function)?;
-        self.send(input)?;
+        self.send(function.as_bytes())?;
+        self.send(input.as_bytes())?;
+        self.answer()
+    }
+
+    fn answer(&mut self) -> io::Result<Result<String, String>> {
         self.to.flush()?;
         let mut kind = [0];
         self.from.read_exact(&mut kind)?;
@@ -51,11 +62,11 @@ impl Partner {
         Ok(if kind == [0] { Ok(text) } else { Err(text) })
     }
 
-    /// A length in four bytes, then the text.
-    fn send(&mut self, text: &str) -> io::Result<()> {
-        let length = u32::try_from(text.len()).map_err(io::Error::other)?;
+    /// A length in four bytes, then the bytes.
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
         self.to.write_all(&length.to_le_bytes())?;
-        self.to.write_all(text.as_bytes())
+        self.to.write_all(bytes)
     }
 
     fn receive(&mut self) -> io::Result<String> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ralph_gate::policy::{Case, Judgement, Policy, PolicyError, PolicyLimits, Run, read_cases};
+use ralph_gate::visible::as_json;
 use serde_json::{Value, json};
 
 use super::args::CasesArgs;
@@ -71,7 +72,7 @@ pub(super) fn test(args: &CasesArgs, terminal: &Terminal) -> Result<Exit, CliErr
         "passed": rows.len() - failed,
         "failed": failed,
     });
-    terminal.print_answer(&answer.to_string(), |painter| {
+    terminal.print_answer(&as_json(&answer), |painter| {
         let mut text = String::new();
         for (case, run) in &rows {
             text.push_str(&verdict(painter, case, run));
@@ -165,7 +166,7 @@ pub(super) fn bench(args: &CasesArgs, terminal: &Terminal) -> Result<Exit, CliEr
     let answer = json!({
         "compile_ms": ms(cold), "load_ms": ms(warm), "cases": cases.collect::<Vec<Value>>(),
     });
-    terminal.print_answer(&answer.to_string(), |painter| {
+    terminal.print_answer(&as_json(&answer), |painter| {
         let mut text = format!(
             "compile {:.1} ms, from the cache {:.1} ms\n\n",
             ms(cold),

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use ralph_gate::policy::{Bill, Description, Grant, PolicyError, PolicyLimits};
+use ralph_gate::visible::as_json;
 use serde_json::{Value, json};
 
 use super::args::InspectArgs;
@@ -30,7 +31,7 @@ pub(super) fn run(args: &InspectArgs, terminal: &Terminal) -> Result<Exit, CliEr
             },
         })
         .and_then(|policy| policy.description(&limits));
-    let answer = json(&bill, &described).to_string();
+    let answer = as_json(&json(&bill, &described));
     terminal.print_answer(&answer, |painter| describe(painter, &bill, &described))?;
     Ok(if described.is_ok() {
         Exit::Success

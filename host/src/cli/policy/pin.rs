@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use ralph_gate::config::{Check, Config, Judge};
 use ralph_gate::memory::save_text;
 use ralph_gate::policy::{Description, PolicyLimits, Wasi};
+use ralph_gate::visible::as_json;
 use serde_json::json;
 
 use super::args::PinArgs;
@@ -33,7 +34,7 @@ pub(super) fn run(args: &PinArgs, terminal: &Terminal) -> Result<Exit, CliError>
     }
     let id = args.check.clone().unwrap_or_else(|| name(&said.name));
     let check = table(args, &id, &digest, &said);
-    let answer = json!({ "check": id, "blake3": digest, "toml": check }).to_string();
+    let answer = as_json(&json!({ "check": id, "blake3": digest, "toml": check }));
     terminal.print_answer(&answer, |_| check)?;
     Ok(Exit::Success)
 }

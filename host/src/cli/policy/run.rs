@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use ralph_gate::policy::{Judgement, PolicyInput, PolicyOutcome, Run, read_evidence};
+use ralph_gate::visible::as_json;
 use serde_json::{Value, json};
 
 use super::args::RunArgs;
@@ -30,7 +31,7 @@ pub(super) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError>
     match &run.result {
         Err(error) => Err(named.failed(error.clone())),
         Ok(judgement) => {
-            let answer = json(&run, judgement).to_string();
+            let answer = as_json(&json(&run, judgement));
             terminal.print_answer(&answer, |painter| describe(painter, &run, judgement))?;
             Ok(Exit::Success)
         }

@@ -1,0 +1,3 @@
+;; Offers nothing.
+;; expect: wrong_world
+(component)

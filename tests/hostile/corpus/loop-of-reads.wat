@@ -1,0 +1,13 @@
+;; Asks its host for nothing, for ever. Fuel sees the loop and not what the host does in it, so on a slow machine the
+;; clock may come first.
+;; expect: out_of_fuel or timed_out
+;; with: memory realloc describe
+(module
+  (import "ralph:gate/artifacts@0.1.0" "read" (func $read (param i32 i32 i64 i32 i32)))
+  (data (i32.const 512) "big")
+  (func (export "ralph:gate/policy@0.1.0#evaluate") (param i32 i32 i32 i32 i32 i32 i32) (result i32)
+    (loop $again
+      (call $read (i32.const 512) (i32.const 3) (i64.const 0) (i32.const 0) (i32.const 528))
+      (br $again))
+    unreachable)
+)
