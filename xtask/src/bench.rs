@@ -127,11 +127,7 @@ fn measure(workspace: &Workspace, binary: &Path, quick: bool) -> Result<Value> {
 
 /// hyperfine splits its commands like a shell does.
 fn quoted(path: &Path) -> String {
-    quoted_text(&path.display().to_string())
-}
-
-fn quoted_text(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
 
 /// What an agent may have written: prose, then a promise, exactly so many bytes.

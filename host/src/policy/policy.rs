@@ -188,7 +188,7 @@ impl Policy {
         })
     }
 
-    /// One call, in an instance and a store of its own. Must be on a thread of a known size.
+    /// One call, in an instance and a store of its own. Must have a stack of a known size before it.
     fn call<P, R>(
         &self,
         function: &ComponentExportIndex,

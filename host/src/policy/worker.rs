@@ -1,5 +1,8 @@
-//! Threads of a known size, on which policies run: a stack limit is worth nothing on a thread that ends earlier.
+//! Where policies run: with a stack of a known size before them, because a stack limit is worth nothing on a thread that
+//! ends earlier. A thread that has as much left runs them itself; for others there are threads of that size, and the way
+//! there and back takes longer than a small policy does.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -7,8 +10,8 @@ use std::thread;
 use super::error::PolicyError;
 use super::limits::PolicyLimits;
 
-/// Bytes of a thread's stack: a policy's, and as much again and more for the host's own calls.
-const THREAD: usize = PolicyLimits::STACK + (1 << 20);
+/// Bytes of stack that a call must have before it: a policy's, and as much again and more for the host's own calls.
+const STACK: usize = PolicyLimits::STACK + (1 << 20);
 /// How many threads are kept that have nothing to do.
 const KEPT: usize = 16;
 
@@ -21,8 +24,20 @@ pub(super) struct Workers {
 }
 
 impl Workers {
-    /// Does something on a thread of a known size, and waits for it.
+    /// Does something with a stack of a known size before it, and waits for it.
     pub(super) fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, PolicyError> {
+        if stacker::remaining_stack().is_some_and(|left| left >= STACK) {
+            // Nothing is used again of what a panic may have left half done.
+            let done = catch_unwind(AssertUnwindSafe(work));
+            return done.map_err(|_| PolicyError::host("the host panicked"));
+        }
+        self.run_elsewhere(work)
+    }
+
+    fn run_elsewhere<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, PolicyError> {
@@ -55,7 +70,8 @@ fn start() -> Result<Sender<Job>, PolicyError> {
     let (sender, receiver) = mpsc::channel::<Job>();
     thread::Builder::new()
         .name("policy".into())
-        .stack_size(THREAD)
+        // What the thread itself takes before it works is little.
+        .stack_size(STACK + (64 << 10))
         .spawn(move || {
             while let Ok(job) = receiver.recv() {
                 job();
@@ -63,4 +79,40 @@ fn start() -> Result<Sender<Job>, PolicyError> {
         })
         .map_err(PolicyError::host)?;
     Ok(sender)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The thread that the work is done on, asked from a thread of so many bytes.
+    fn asked_from(bytes: usize) -> (thread::ThreadId, thread::ThreadId) {
+        let asks = move || {
+            let done_by = Workers::default().run(|| thread::current().id());
+            (thread::current().id(), done_by.unwrap())
+        };
+        let asker = thread::Builder::new().stack_size(bytes).spawn(asks);
+        asker.unwrap().join().unwrap()
+    }
+
+    #[test]
+    fn a_thread_with_enough_stack_left_does_it_itself() {
+        let (asker, done_by) = asked_from(STACK * 2);
+        assert_eq!(asker, done_by);
+    }
+
+    #[test]
+    fn a_thread_with_too_little_stack_lets_another_do_it() {
+        let (asker, done_by) = asked_from(STACK / 2);
+        assert_ne!(asker, done_by);
+    }
+
+    #[test]
+    fn a_panic_is_an_error_wherever_it_happens() {
+        for bytes in [STACK / 2, STACK * 2] {
+            let asks = || Workers::default().run(|| -> u32 { panic!("on purpose") });
+            let asker = thread::Builder::new().stack_size(bytes).spawn(asks);
+            assert!(asker.unwrap().join().unwrap().is_err());
+        }
+    }
 }

@@ -67,7 +67,7 @@ fn call(host: &PolicyHost, budget: Duration, limits: &mut Limits) {
     );
     println!(
         "{:>44} {:>8.1}",
-        "the same, with the way to its thread and back",
+        "the same, as whoever asks sees it",
         micros(whole)
     );
     println!(
@@ -76,7 +76,7 @@ fn call(host: &PolicyHost, budget: Duration, limits: &mut Limits) {
         micros(with_evidence)
     );
     limits.at_most("one call, in microseconds", micros(whole), CALL);
-    let why = "most of it is waking the thread of a known size, and mapping the memory";
+    let why = "most of it is mapping the memory";
     wish("one call, in microseconds", micros(whole), WISHED, why);
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
-use super::{quoted, quoted_text};
+use super::quoted;
 use crate::build::{self, Profile};
 use crate::process;
 use crate::scratch::Scratch;
@@ -117,7 +117,8 @@ impl Ground {
         )
     }
 
-    /// The medians of hooks that are asked the same, in milliseconds: each as a process, without a shell in between.
+    /// The medians of hooks that are asked the same, in milliseconds. Each is started by a shell that becomes the hook, whose
+    /// own start hyperfine measures and subtracts.
     fn measure(
         &self,
         workspace: &Workspace,
@@ -128,17 +129,14 @@ impl Ground {
     ) -> Result<Vec<f64>> {
         let results = self.folder.join("results.json");
         let runs = if quick { "5" } else { "40" };
-        let mut hyperfine =
-            workspace.program("hyperfine", &["-N", "--warmup", "3", "--runs", runs]);
+        let mut hyperfine = workspace.program("hyperfine", &["--warmup", "3", "--runs", runs]);
         hyperfine
             .current_dir(&self.folder)
             .env(STATE, self.folder.join("state"))
-            .args(["--prepare", &format!("bash -c {}", quoted_text(prepare))])
+            .args(["--prepare", prepare])
             .arg("--export-json")
             .arg(&results)
-            .arg("--input")
-            .arg(self.folder.join(event))
-            .args(hooks);
+            .args(hooks.iter().map(|hook| format!("exec {hook} < {event}")));
         process::run(&mut hyperfine)?;
         let text = fs::read_to_string(&results).context("hyperfine left no results")?;
         let results: Value = serde_json::from_str(&text)?;
