@@ -8,12 +8,13 @@ import { generate } from "./build/gate.mjs";
 
 const root = resolve(import.meta.dirname, "../../..");
 const component = process.env["RALPH_GATE_COMPONENT"] ?? resolve(root, "target/gate/ralph-gate.wasm");
+const page = process.env["RALPH_GATE_PAGE"] ?? resolve(root, "target/bindings/web/page");
 
 export default defineConfig(async () => {
   if (!existsSync(component)) {
     throw new Error(`there is no gate at ${component}: make it with \`cargo xtask build\`, or name it in RALPH_GATE_COMPONENT`);
   }
-  await generate(root, component, resolve(import.meta.dirname, "generated"));
+  await generate(root, component, page, resolve(import.meta.dirname, "generated"));
   return {
     // Relative, so that the site works in any folder of a server.
     base: "./",

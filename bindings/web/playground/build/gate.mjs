@@ -1,12 +1,12 @@
 // Makes generated/: the gate's component as a module for browsers, and what the page says about it.
 
-import { readFile, mkdir, writeFile, rm } from "node:fs/promises";
+import { cp, readFile, mkdir, writeFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { transpileBytes } from "@bytecodealliance/jco-transpile";
 import { blake3 } from "@noble/hashes/blake3.js";
 
-/** Transpiles the component at `component` into `folder`. */
-export async function generate(root, component, folder) {
+/** Transpiles the component at `component` into `folder`; `page` has what wasm-bindgen made of the page's crate. */
+export async function generate(root, component, page, folder) {
   const bytes = new Uint8Array(await readFile(component));
   const options = { name: "gate", instantiation: "sync", base64Cutoff: 0, nodejsCompat: false };
   const { files } = await transpileBytes(bytes, options);
@@ -15,6 +15,7 @@ export async function generate(root, component, folder) {
   for (const [name, content] of Object.entries(files)) {
     await writeFile(join(folder, name), content);
   }
+  await cp(page, join(folder, "page"), { recursive: true });
   const about = { version: await version(root), digest: hex(blake3(bytes)) };
   await writeFile(join(folder, "about.json"), JSON.stringify(about, null, 2) + "\n");
 }

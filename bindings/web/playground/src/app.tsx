@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isError } from "./answers";
 import { EXAMPLES } from "./examples";
+import { LogError, openLog, readLog } from "./history";
 import { brief } from "./loop";
 import { EMPTY_ITERATION, empty, following } from "./model";
 import { ContractPanel } from "./panels/contract";
@@ -17,14 +18,13 @@ import { LinkError, pack } from "./share";
 import { change, current, show, tell, useStore } from "./store";
 import { useTheme } from "./theme";
 import { vector } from "./vector";
-import { rulingOf, view as look, type Opened } from "./view";
+import { rulingOf, view as look } from "./view";
 import { headline, summary, toneOf } from "./words";
 
 type Open = { kind: "share"; link: string } | { kind: "vector" } | null;
 
 export function App() {
-  const { shared, notice } = useStore();
-  const [opened, setOpened] = useState<Opened | null>(null);
+  const { shared, notice, opened } = useStore();
   const [dialog, setDialog] = useState<Open>(null);
   const [gallery, setGallery] = useState(false);
   const [tab, setTab] = useState<Tab>("Checks");
@@ -39,9 +39,11 @@ export function App() {
   const told = useMemo(() => brief(shared.contract, view.seen[at - 1]?.other ?? view.seen[at - 1]?.recorded), [shared.contract, view, at]);
   const last = rulingOf(view.seen.at(-1)?.other ?? view.seen.at(-1)?.recorded);
   const readOnly = view.log !== null;
+  const pinned = opened ? opened.contract : shared.pinned;
 
   const onFile = (file: File) => {
-    if (!file.name.endsWith(".wasm")) return;
+    if (/\.(json|ya?ml|toml)$/.test(file.name)) return void file.text().then((contract) => change({ contract }));
+    if (!file.name.endsWith(".wasm")) return void showLog(file);
     setTab("Policy");
     setPolicy(file);
   };
@@ -70,7 +72,7 @@ export function App() {
   return (
     <div class="app">
       <a class="skip" href="#verdict">Skip to the verdict</a>
-      <Top onShare={onShare} onVector={() => setDialog({ kind: "vector" })} onGallery={() => setGallery(!gallery)} gallery={gallery} onNew={() => { setOpened(null); show(empty()); }} />
+      <Top onShare={onShare} onVector={() => setDialog({ kind: "vector" })} onGallery={() => setGallery(!gallery)} gallery={gallery} onNew={() => show(empty())} onFile={onFile} />
       {notice && (
         <div class={`notice ${notice.tone}`} role={notice.tone === "problem" ? "alert" : "status"}>
           <p>{notice.text}</p>
@@ -78,15 +80,17 @@ export function App() {
         </div>
       )}
       <div class={`body ${gallery ? "with-gallery" : ""}`}>
-        <Gallery chosen={shared.example} onChosen={() => { setOpened(null); setGallery(false); }} />
+        <Gallery chosen={shared.example} onChosen={() => setGallery(false)} />
         <main>
           <Timeline
             view={view}
             at={at}
             onNext={!readOnly && last !== null && last.decision !== "stop" ? onNext : null}
             onRemove={readOnly ? null : onRemove}
+            opened={opened}
             onAccept={() => change({ pinned: shared.contract })}
-            onPutBack={shared.pinned === null ? null : () => change({ contract: shared.pinned ?? "" })}
+            onPutBack={pinned === null ? null : () => change({ contract: pinned })}
+            onCopy={opened ? () => show({ ...shared, iterations: view.iterations, pinned: opened.contract ?? shared.contract, log: null, example: null }) : null}
           />
           <div class="columns">
             <div class="inputs">
@@ -120,6 +124,22 @@ export function App() {
   );
 }
 
+/** Shows an event log. */
+async function showLog(file: File): Promise<void> {
+  try {
+    const log = await readLog(file);
+    const opened = await openLog(log);
+    const [first] = opened.report.breaks;
+    const warning = first ? `The log is not what was written: line ${first.line}, ${first.message}` : null;
+    const noContract = opened.contract === null ? "This log does not carry its contract. Drop the contract.json of its session on the page, or write one to compare with." : null;
+    const text = [warning, noContract].filter(Boolean).join(" ");
+    show({ ...empty(), contract: opened.contract ?? current().contract, log }, text ? { tone: warning ? "problem" : "info", text } : null, opened);
+  } catch (error) {
+    if (!(error instanceof LogError)) throw error;
+    tell({ tone: "problem", text: error.message });
+  }
+}
+
 /** Takes files that are dropped anywhere on the page. */
 function useDrop(onFile: (file: File) => void): void {
   const latest = useRef(onFile);
@@ -145,10 +165,11 @@ interface TopProps {
   onVector: () => void;
   onGallery: () => void;
   onNew: () => void;
+  onFile: (file: File) => void;
   gallery: boolean;
 }
 
-function Top({ onShare, onVector, onGallery, onNew, gallery }: TopProps) {
+function Top({ onShare, onVector, onGallery, onNew, onFile, gallery }: TopProps) {
   const [theme, choose] = useTheme();
   const file = useRef<HTMLInputElement>(null);
   const other = theme === "dark" ? "light" : "dark";
@@ -164,7 +185,11 @@ function Top({ onShare, onVector, onGallery, onNew, gallery }: TopProps) {
         <button type="button" class="only-narrow" aria-expanded={gallery} aria-controls="gallery" onClick={onGallery}>Examples</button>
         <button type="button" onClick={onNew}>New</button>
         <button type="button" onClick={() => file.current?.click()}>Open log</button>
-        <input ref={file} type="file" class="hidden" tabIndex={-1} aria-label="Event log" accept=".jsonl" />
+        <input ref={file} type="file" class="hidden" tabIndex={-1} aria-label="Event log" accept=".jsonl" onChange={({ currentTarget }) => {
+          const chosen = currentTarget.files?.[0];
+          currentTarget.value = "";
+          if (chosen) onFile(chosen);
+        }} />
         <button type="button" onClick={onVector}>Export</button>
         <button type="button" class="primary" onClick={onShare}>Share</button>
         <button type="button" class="icon" aria-label={`Use the ${other} theme`} title={`Use the ${other} theme`} onClick={() => choose(other)}>

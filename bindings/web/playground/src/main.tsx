@@ -4,6 +4,7 @@ import { render } from "preact";
 import { App } from "./app";
 import { EXAMPLES, open } from "./examples";
 import { GATE, load } from "./gate";
+import { LogError, openLog } from "./history";
 import { empty } from "./model";
 import { LinkError, unpack } from "./share";
 import { show } from "./store";
@@ -21,9 +22,10 @@ async function follow(): Promise<void> {
     const { shared, gate } = await unpack(fragment);
     const other = gate.digest !== GATE.digest;
     const text = `This link was made with gate ${gate.version.slice(0, 32)} (${short(gate.digest)}); here it is judged by gate ${GATE.version} (${short(GATE.digest)}). Verdicts may differ.`;
-    show(shared, other ? { tone: "info", text } : null);
+    const opened = shared.log ? await openLog(shared.log) : null;
+    show(shared, other ? { tone: "info", text } : null, opened);
   } catch (error) {
-    if (!(error instanceof LinkError)) throw error;
+    if (!(error instanceof LinkError || error instanceof LogError)) throw error;
     show(empty(), { tone: "problem", text: error.message });
   }
 }

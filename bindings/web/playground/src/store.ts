@@ -1,6 +1,7 @@
 // The page's state, in one place. What is shown is worked out from it anew after each change.
 
 import { useEffect, useState } from "preact/hooks";
+import type { Opened } from "./history";
 import { empty, type Iteration, type Shared } from "./model";
 
 /** Something to tell the person, above everything else. */
@@ -11,10 +12,12 @@ export interface Notice {
 
 interface State {
   shared: Shared;
+  /** The log that is shown, taken apart. */
+  opened: Opened | null;
   notice: Notice | null;
 }
 
-let state: State = { shared: empty(), notice: null };
+let state: State = { shared: empty(), opened: null, notice: null };
 const listeners = new Set<() => void>();
 
 function set(next: Partial<State>): void {
@@ -27,8 +30,8 @@ export function current(): Shared {
 }
 
 /** Another page altogether. */
-export function show(shared: Shared, notice: Notice | null = null): void {
-  set({ shared, notice });
+export function show(shared: Shared, notice: Notice | null = null, opened: Opened | null = null): void {
+  set({ shared, notice, opened });
 }
 
 export function change(part: Partial<Shared>): void {

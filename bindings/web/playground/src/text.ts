@@ -43,3 +43,8 @@ export function visible(text: string, most: number): string {
 export function short(digest: string): string {
   return digest.slice(0, 12);
 }
+
+/** A sentence with a capital letter. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,7 +1,8 @@
 // What is shown of a page: every iteration with its verdict, and with the one that another contract would give.
 
 import { isError, type Answer, type ContractReport, type Ruling, type Verdict } from "./answers";
-import type { LogReport, Totals, WhatIfReport } from "../../src/history";
+import type { LogReport, Totals } from "../../src/history";
+import type { Opened } from "./history";
 import { check, differs, evaluate } from "./loop";
 import type { Iteration, Shared } from "./model";
 
@@ -26,12 +27,6 @@ export interface View {
   notes: string[];
   saved: Totals | null;
   log: LogReport | null;
-}
-
-/** What came of opening a log: by the page crate. */
-export interface Opened {
-  report: LogReport;
-  whatIf: (contract: string) => Answer<WhatIfReport>;
 }
 
 export function rulingOf(answer: Answer<Verdict> | null | undefined): Ruling | null {
@@ -59,12 +54,11 @@ function compare(index: number, recorded: Answer<Verdict>, other: Answer<Verdict
   return { index, recorded, other: ended ? null : other, state: ended ? "not_reached" : isError(other) ? "failed" : "evaluated", changed };
 }
 
-function ofLog(shared: Shared, { report: log, whatIf }: Opened, report: ContractReport): View {
-  const iterations = shared.iterations;
+function ofLog(shared: Shared, { report: log, whatIf, iterations }: Opened, report: ContractReport): View {
   const compared = report.valid && report.digest !== (log.loop?.contract_digest ?? null);
   const answer = compared ? whatIf(shared.contract) : null;
   const other = answer && !("error" in answer) ? answer : null;
-  const notes = other?.notes ?? (answer && "error" in answer ? [answer.error.message] : []);
+  const notes = other ? [...(other.unknown ? [other.unknown.message] : []), ...other.notes] : answer && "error" in answer ? [answer.error.message] : [];
   const seen = log.iterations.map((recorded, index): Seen => {
     const line = other?.iterations[index];
     return {

@@ -3,7 +3,7 @@
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, highlightSpecialChars, keymap, placeholder } from "@codemirror/view";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { theme } from "./theme";
 
 interface Props {
@@ -35,7 +35,7 @@ export function Editor(props: Props) {
   const latest = useRef(props);
   latest.current = props;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!host.current) return;
     const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
     const { label, hint, readOnly, value, extensions } = latest.current;
@@ -62,8 +62,9 @@ export function Editor(props: Props) {
     return () => made.destroy();
   }, [props.readOnly, props.extensions]);
 
-  // What was changed elsewhere: an example, a link, another iteration.
-  useEffect(() => {
+  // What was changed elsewhere: an example, a link, another iteration. At once, and not after the next paint: until then the
+  // person may have written more.
+  useLayoutEffect(() => {
     const shown = view.current;
     if (!shown || shown.state.doc.toString() === props.value) return;
     shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: props.value } });

@@ -1,7 +1,7 @@
 // The contract: its text, and what the gate says about it.
 
 import type { EditorView } from "@codemirror/view";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ContractReport, Problem } from "../answers";
 import { contractExtensions, placeOf, underline } from "../editor/contract";
 import { Editor } from "../editor/editor";
@@ -13,7 +13,7 @@ const HINT = "A contract in YAML, JSON or TOML. Ctrl+Space completes.";
 
 export function ContractPanel({ text, report }: { text: string; report: ContractReport }) {
   const view = useRef<EditorView | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (view.current) underline(view.current, report);
   }, [report]);
   const go = (problem: Problem) => {

@@ -93,7 +93,7 @@ function Rows<T>({ items, readOnly, what, add, change, row }: {
   );
 }
 
-function Checks({ iteration: { checks, tampered }, readOnly }: Props) {
+function Checks({ iteration: { checks, tampered }, index, readOnly }: Props) {
   return (
     <>
       <Rows
@@ -102,7 +102,7 @@ function Checks({ iteration: { checks, tampered }, readOnly }: Props) {
         what="check result"
         add={() => ({ id: `check_${checks.length + 1}`, outcome: "pass" })}
         change={(checks) => changeIteration({ checks })}
-        row={(check, set, index) => <CheckRow check={check} set={set} number={index + 1} readOnly={readOnly} />}
+        row={(check, set, at) => <CheckRow check={check} set={set} number={at + 1} index={index} readOnly={readOnly} />}
       />
       <h3>Tripwires that were touched</h3>
       <Rows
@@ -136,7 +136,7 @@ function tidy(check: Check): Check {
   };
 }
 
-function CheckRow({ check, set, number, readOnly }: { check: Check; set: (check: Check) => void; number: number; readOnly: boolean }) {
+function CheckRow({ check, set, number, index, readOnly }: { check: Check; set: (check: Check) => void; number: number; index: number; readOnly: boolean }) {
   const put = (part: Partial<Check>) => set(tidy({ ...check, ...part }));
   const words = (text: string) => text.split(/[\s,]+/).filter(Boolean);
   const { iteration: _, ...rest } = check;
@@ -145,7 +145,7 @@ function CheckRow({ check, set, number, readOnly }: { check: Check; set: (check:
       <Input label={`Id of check ${number}`} class="mono name" value={check.id} disabled={readOnly} onChange={(id) => put({ id })} />
       <Select label={`Outcome of ${check.id}`} value={check.outcome} options={OUTCOMES} disabled={readOnly} onChange={(outcome) => put({ outcome })} />
       <Input label={`Reason of ${check.id}`} class="grow" hint="reason" value={check.reason ?? ""} disabled={readOnly} onChange={(reason) => put({ reason })} />
-      <details class="more" open={check.code !== undefined || check.attempts !== undefined || check.iteration !== undefined || check.fingerprint !== undefined}>
+      <details class="more" open={check.code !== undefined || (check.attempts?.length ?? 0) > 1 || (check.iteration ?? index + 1) !== index + 1}>
         <summary aria-label={`More of ${check.id}`}>more</summary>
         <div class="fields">
           <label>

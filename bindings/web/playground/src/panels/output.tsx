@@ -1,7 +1,7 @@
 // What the agent did at the end of its turn, and what it wrote, with the promise tags shown in place.
 
 import type { EditorView } from "@codemirror/view";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { isError, type Answer, type Brief, type PromiseTag } from "../answers";
 import { Editor } from "../editor/editor";
 import { outputExtensions, showTags } from "../editor/output";
@@ -19,7 +19,7 @@ interface Props {
 
 export function OutputPanel({ iteration, tags, told, readOnly }: Props) {
   const view = useRef<EditorView | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (view.current) showTags(view.current, tags);
   }, [tags, iteration.output, readOnly]);
   const actions = (

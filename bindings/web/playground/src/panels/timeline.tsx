@@ -2,7 +2,10 @@
 
 import { useRef } from "preact/hooks";
 import { isError } from "../answers";
+import type { Opened } from "../history";
+import { Prose } from "../prose";
 import { change } from "../store";
+import { capital } from "../text";
 import { rulingOf, type Seen, type View } from "../view";
 import { summary, toneOf } from "../words";
 
@@ -13,9 +16,12 @@ interface Props {
   onRemove: (() => void) | null;
   onAccept: () => void;
   onPutBack: (() => void) | null;
+  /** A loop that can be changed, made of a log. */
+  onCopy: (() => void) | null;
+  opened: Opened | null;
 }
 
-export function Timeline({ view, at, onNext, onRemove, onAccept, onPutBack }: Props) {
+export function Timeline({ view, at, onNext, onRemove, onAccept, onPutBack, onCopy, opened }: Props) {
   const { seen, compared } = view;
   const changed = seen.filter((one) => one.changed).length;
   return (
@@ -32,13 +38,27 @@ export function Timeline({ view, at, onNext, onRemove, onAccept, onPutBack }: Pr
               {!view.log && <button type="button" class="small" onClick={onAccept}>Begin the loop with it</button>}
             </>
           )}
+          {onCopy && <button type="button" class="small" onClick={onCopy}>Edit a copy</button>}
           {onRemove && seen.length > 1 && <button type="button" class="small" onClick={onRemove}>Remove the last</button>}
           {onNext && <button type="button" class="small primary" onClick={onNext}>Next iteration</button>}
         </div>
       </div>
       <Scrubber seen={seen} at={at} compared={compared} />
+      {opened && <Provenance opened={opened} contract={view.report.contract} />}
+      {view.notes.map((note) => (
+        <p key={note} class="timeline-note"><Prose text={`${capital(note)}.`} /></p>
+      ))}
     </section>
   );
+}
+
+/** Whether a log is whole, and whether the gate still says the same. */
+function Provenance({ opened, contract }: { opened: Opened; contract: string | null }) {
+  const { report } = opened;
+  const replay = opened.replay(opened.contract === null ? (contract ?? "") : "");
+  const chain = report.breaks.length === 0 ? "The chain of events is whole" : `The chain of events is broken in ${report.breaks.length} places`;
+  const again = "error" in replay ? replay.error.message.replace(/\.$/, "") : replay.same ? "every verdict was reproduced byte for byte" : `${replay.equal} verdicts were reproduced, ${replay.different} differ, ${replay.not_replayed} could not be evaluated again`;
+  return <p class="timeline-note"><Prose text={`${chain}; ${again}.`} /></p>;
 }
 
 function Compared({ view, changed }: { view: View; changed: number }) {

@@ -3,7 +3,7 @@
 import { isError, type Answer, type GateError, type Ruling, type Verdict } from "../answers";
 import { copy, Part, Prose } from "../prose";
 import { tell } from "../store";
-import { short } from "../text";
+import { capital, short } from "../text";
 import { headline, lineOf, needText, summary, TABLE, toneOf } from "../words";
 
 interface Props {
@@ -121,10 +121,6 @@ function DecisionTable({ ruling }: { ruling: Ruling }) {
       </details>
     </Part>
   );
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function Failures({ verdict }: { verdict: Verdict }) {

@@ -8,7 +8,7 @@ const here = import.meta.dirname;
 
 /** The component of a policy, by the name of its text. */
 export async function policy(name) {
-  const witSource = await readFile(join(here, "../../../../wit/check-policy.wit"), "utf8");
+  const witSource = await readFile(join(here, "../../../../../wit/check-policy.wit"), "utf8");
   const binary = await parse(await readFile(join(here, "policies", `${name}.wat`), "utf8"));
   return componentNew(await componentEmbed({ binary, witSource, world: "check-policy", stringEncoding: "utf8" }));
 }
