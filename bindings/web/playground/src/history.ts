@@ -1,9 +1,8 @@
 // Event logs: read, replayed and compared by the crate that the host uses too, compiled for the page. Fetched with the first log.
 
-import type { Answer as HistoryAnswer, LogReport, ReplayReport, WhatIfReport } from "../../src/history";
-import type { Answer } from "./answers";
+import type { Answer, LogReport, ReplayReport, WhatIfReport } from "ralph-gate-web/history";
 import { iteration, WrongShape } from "./decode";
-import { call } from "./gate";
+import { gate } from "./gate";
 import type { Iteration, Log } from "./model";
 
 /** The longest log that is read. */
@@ -15,7 +14,7 @@ export class LogError extends Error {}
 export interface Opened {
   report: LogReport;
   /** Whether the gate still says the same; with the contract, for a log that does not carry it. */
-  replay: (contract: string) => HistoryAnswer<ReplayReport>;
+  replay: (contract: string) => Answer<ReplayReport>;
   iterations: Iteration[];
   /** The contract that the loop began with, where the log carries it. */
   contract: string | null;
@@ -30,17 +29,17 @@ export async function readLog(file: File): Promise<Log> {
 
 /** Opens a log. Throws a `LogError` for what is none. */
 export async function openLog(log: Log): Promise<Opened> {
-  const [{ default: init, read_log, replay, what_if }, { default: url }] = await Promise.all([import("../generated/page/history.js"), import("../generated/page/history_bg.wasm?url")]);
-  await init({ module_or_path: await bytes(url) });
-  const report = parse<LogReport>(read_log(log.text));
+  const { loadHistory } = await import("ralph-gate-web/history");
+  const history = await loadHistory();
+  const report = history.readLog(log.text);
   if ("error" in report) throw new LogError(`${log.name} is no event log: ${report.error.message}`);
   if (report.iterations.length === 0) throw new LogError(`${log.name} is an event log in which nothing was judged yet.`);
   return {
     report,
-    replay: once((contract) => parse<ReplayReport>(replay(log.text, call, report.loop?.contract ? null : contract))),
+    replay: once((contract) => history.replay(log.text, gate(), report.loop?.contract ? undefined : contract)),
     iterations: report.iterations.map(({ given, line }) => decode(given.iteration, line)),
     contract: pretty(report.loop?.contract ?? null),
-    whatIf: (contract) => parse<WhatIfReport>(what_if(log.text, contract, call)),
+    whatIf: once((contract) => history.whatIf(log.text, contract, gate())),
   };
 }
 
@@ -51,16 +50,6 @@ function once<T>(make: (given: string) => T): (given: string) => T {
     if (last?.given !== given) last = { given, made: make(given) };
     return last.made;
   };
-}
-
-async function bytes(url: string): Promise<ArrayBuffer> {
-  const response = await fetch(url);
-  if (!response.ok) throw new LogError(`What reads logs could not be loaded: the server answered ${response.status}.`);
-  return response.arrayBuffer();
-}
-
-function parse<T>(text: string): HistoryAnswer<T> {
-  return JSON.parse(text) as HistoryAnswer<T>;
 }
 
 function decode(value: unknown, line: number): Iteration {

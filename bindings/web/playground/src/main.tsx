@@ -3,7 +3,7 @@
 import { render } from "preact";
 import { App } from "./app";
 import { EXAMPLES, open } from "./examples";
-import { GATE, load } from "./gate";
+import { gate as here, load } from "./gate";
 import { LogError, openLog } from "./history";
 import { empty } from "./model";
 import { LinkError, unpack } from "./share";
@@ -20,8 +20,8 @@ async function follow(): Promise<void> {
   if (fragment === "") return show(first ? open(first) : empty());
   try {
     const { shared, gate } = await unpack(fragment);
-    const other = gate.digest !== GATE.digest;
-    const text = `This link was made with gate ${gate.version.slice(0, 32)} (${short(gate.digest)}); here it is judged by gate ${GATE.version} (${short(GATE.digest)}). Verdicts may differ.`;
+    const other = gate.digest !== here().digest();
+    const text = `This link was made with gate ${gate.version.slice(0, 32)} (${short(gate.digest)}); here it is judged by gate ${here().version()} (${short(here().digest())}). Verdicts may differ.`;
     const opened = shared.log ? await openLog(shared.log) : null;
     show(shared, other ? { tone: "info", text } : null, opened);
   } catch (error) {

@@ -1,7 +1,7 @@
 // The whole page in the fragment of its address: packed, versioned, and read as what it is, a stranger's text.
 
 import { iteration, list, number, object, orNull, text, WrongShape } from "./decode";
-import { GATE } from "./gate";
+import { gate } from "./gate";
 import type { Log, Shared } from "./model";
 
 /** The form of what is packed. Another number: another form. */
@@ -23,7 +23,7 @@ export interface Link {
 /** The fragment for a page, without the `#`. */
 export async function pack(shared: Shared): Promise<string> {
   // The iterations of a log are in the log.
-  const text = JSON.stringify({ gate: GATE, ...shared, ...(shared.log ? { iterations: [] } : {}) });
+  const text = JSON.stringify({ gate: { version: gate().version(), digest: gate().digest() }, ...shared, ...(shared.log ? { iterations: [] } : {}) });
   const packed = await through(new TextEncoder().encode(text), new CompressionStream("deflate-raw"), MOST_BYTES);
   const fragment = `${VERSION}.${toBase64(packed)}`;
   if (fragment.length > MOST_LINK) {
@@ -99,13 +99,13 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 
 function decode(value: unknown): Link {
   const page = object(value, "the page");
-  const gate = object(page["gate"], "gate");
+  const maker = object(page["gate"], "gate");
   const iterations = list(page["iterations"], "iterations", iteration);
   const at = number(page["at"], "at");
   const opened = orNull(page["log"], "log", log);
   if (opened === null && at >= iterations.length) throw damaged("`at` is no iteration");
   return {
-    gate: { version: text(gate["version"], "gate.version"), digest: text(gate["digest"], "gate.digest") },
+    gate: { version: text(maker["version"], "gate.version"), digest: text(maker["digest"], "gate.digest") },
     shared: {
       contract: text(page["contract"], "contract"),
       pinned: orNull(page["pinned"], "pinned", text),

@@ -1,7 +1,7 @@
 // What is shown of a page: every iteration with its verdict, and with the one that another contract would give.
 
 import { isError, type Answer, type ContractReport, type Ruling, type Verdict } from "./answers";
-import type { LogReport, Totals } from "../../src/history";
+import type { LogReport, Totals } from "ralph-gate-web/history";
 import type { Opened } from "./history";
 import { check, differs, evaluate } from "./loop";
 import type { Iteration, Shared } from "./model";

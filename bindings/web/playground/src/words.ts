@@ -41,7 +41,7 @@ export function headline(ruling: Ruling | null): string {
 }
 
 /** One line about a ruling, for lists and for screen readers. */
-export function summary(ruling: Omit<Ruling, "signal"> | null): string {
+export function summary(ruling: { decision: string; stop_reason: string | null; detail: string | null } | null): string {
   if (!ruling) return "no verdict";
   return [ruling.decision, ruling.stop_reason, ruling.detail].filter(Boolean).join(", ");
 }

@@ -1,7 +1,7 @@
 // The examples, one click each.
 
 import { EXAMPLES, GROUPS, open, type Example } from "../examples";
-import { GATE } from "../gate";
+import { gate } from "../gate";
 import { show } from "../store";
 import { short } from "../text";
 
@@ -29,7 +29,7 @@ export function Gallery({ chosen, onChosen }: { chosen: string | null; onChosen:
       <footer>
         <p>Everything runs in this page. Nothing is uploaded.</p>
         <p>
-          gate {GATE.version} <code title={GATE.digest}>{short(GATE.digest)}</code>
+          gate {gate().version()} <code title={gate().digest()}>{short(gate().digest())}</code>
         </p>
       </footer>
     </nav>
