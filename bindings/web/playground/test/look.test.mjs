@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { answer, choose, drop, eventually, here, open, root, site, visit, written } from "./lib/playground.mjs";
+import { answer, choose, drop, eventually, here, open, root, site, visit, write, written } from "./lib/playground.mjs";
 
 /** The most that the first load may bring, compressed, without WebAssembly. */
 const BUDGET = 300 * 1024;
@@ -187,9 +187,7 @@ test("the pictures of the README can be taken", async () => {
   await drop(it.page, "events.jsonl", await readFile(join(here, "test/fixtures/events.jsonl")));
   await it.page.getByText("The chain of events").waitFor();
   const contract = await written(it.page, "Contract");
-  await it.page.getByRole("textbox", { name: "Contract", exact: true }).click();
-  await it.page.keyboard.press("ControlOrMeta+a");
-  await it.page.keyboard.insertText(contract.replace(/"no_progress_limit": \d+/, '"no_progress_limit": 2'));
+  await write(it.page, "Contract", contract.replace(/"no_progress_limit": \d+/, '"no_progress_limit": 2'));
   await soon(async () => assert.match(await it.page.locator(".timeline-what").textContent(), /decisions? changes? of/));
   await it.page.getByRole("slider", { name: "Iteration" }).press("End");
   await it.page.getByRole("slider", { name: "Iteration" }).press("ArrowLeft");
