@@ -8,6 +8,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { transpileBytes } from "@bytecodealliance/jco-transpile";
 import { build } from "esbuild";
 
+/** What jco's code notes down at every step, if the environment says so. */
+const LOG = "_debugLog";
+
 const { identity, components } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 
 rmSync("dist", { recursive: true, force: true });
@@ -33,7 +36,7 @@ async function embed(name, path) {
   const modules = [];
   for (const [file, bytes] of files instanceof Map ? files : Object.entries(files)) {
     if (file.endsWith(".wasm")) modules.push([file, Buffer.from(bytes).toString("base64")]);
-    else if (file.endsWith(".js")) writeFileSync(`${folder}/component.js`, bytes);
+    else if (file.endsWith(".js")) writeFileSync(`${folder}/component.js`, withoutLog(Buffer.from(bytes).toString()));
   }
   const constants = `module.exports = ${JSON.stringify({ identity, modules: Object.fromEntries(modules) })};\n`;
   writeFileSync(`${folder}/constants.cjs`, constants);
@@ -47,7 +50,19 @@ async function embed(name, path) {
     target: "es2022",
     minify: true,
     legalComments: "none",
+    pure: [LOG],
   });
+  if (readFileSync(`dist/${name}.cjs`, "utf8").includes(LOG)) throw new Error(`esbuild left calls of ${LOG}`);
+}
+
+/**
+ * The same without its definition, so that esbuild may drop the calls: each of them reads the environment, which takes
+ * longer than the step itself, and which Deno asks a permission for.
+ */
+function withoutLog(source) {
+  const parts = source.split(/const _debugLog = \(\.\.\.args\) => \{\n[^\n]*JCO_DEBUG[^\n]*\n[^\n]*\n\s*\};/);
+  if (parts.length !== 2) throw new Error(`jco writes ${LOG} in another way now`);
+  return parts.join("");
 }
 
 /** Compiles the sources for a module system, with their types. */

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use crate::build;
-use crate::cli::{Args, Command};
+use crate::cli::{Args, Command, Flag};
 use crate::setup::{self, Skip};
 use crate::terminal::step;
 use crate::workspace::Workspace;
@@ -18,16 +18,26 @@ pub(crate) const COMMAND: Command = Command {
     name: "package",
     summary: "build the package of a language, with the gate inside",
     details: "node     the npm package ralph-gate, in target/bindings/node; what builds it is installed there with npm",
-    flags: &[],
+    flags: &[Flag {
+        name: "--test",
+        meaning: "test it too, as it is installed in an empty project",
+    }],
     words: &["node"],
-    examples: &["cargo xtask package node"],
+    examples: &["cargo xtask package node", "cargo xtask package node --test"],
     run,
 };
 
 fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     step("checking the toolchain", || setup::ensure(workspace))?;
     match args.word() {
-        Some("node") => node::package(workspace).and_then(must),
+        Some("node") => {
+            node::package(workspace).and_then(must)?;
+            if args.has("--test") {
+                let tested = node::test(workspace)?;
+                tested.skips.into_iter().try_for_each(|it| must(Some(it)))?;
+            }
+            Ok(())
+        }
         _ => bail!("say which: `cargo xtask package node`"),
     }
 }

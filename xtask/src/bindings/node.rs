@@ -1,9 +1,10 @@
-//! The npm package `ralph-gate`: built in the build folder out of `bindings/node` and the gate.
+//! The npm package `ralph-gate`: built in the build folder out of `bindings/node` and the gate, tested as it is installed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 
 use super::{Embedded, copy_sources, gate, typescript};
@@ -16,16 +17,27 @@ use crate::workspace::Workspace;
 /// The sources.
 const SOURCE: &str = "bindings/node";
 
+/// What came of the tests.
+#[derive(Debug, Default)]
+pub(crate) struct Tested {
+    pub(crate) passed: usize,
+    pub(crate) skips: Vec<Skip>,
+}
+
 /// The folder in which the package is built. Its `dist` is what is shipped.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target().join("bindings/node")
 }
 
+/// A project that has the package and nothing else.
+pub(crate) fn installed(workspace: &Workspace) -> PathBuf {
+    workspace.target().join("bindings/node-installed")
+}
+
 /// Installs and builds. Gives why that was not possible.
 pub(crate) fn package(workspace: &Workspace) -> Result<Option<Skip>> {
-    if let Some(skip) = step("installing what builds the package for Node", || {
-        ensure(workspace)
-    })? {
+    let title = "installing what builds the package for Node";
+    if let Some(skip) = step(title, || ensure(workspace))? {
         return Ok(Some(skip));
     }
     step("building the package for Node", || build(workspace))?;
@@ -36,15 +48,21 @@ pub(crate) fn package(workspace: &Workspace) -> Result<Option<Skip>> {
 pub(crate) fn ensure(workspace: &Workspace) -> Result<Option<Skip>> {
     let place = Place::of_npm(workspace.path(SOURCE), folder(workspace));
     let contents = "jco, TypeScript and esbuild, 150 MB on the disk";
-    Ok(install::npm(workspace, &place, contents)?.map(|reason| Skip {
-        name: "the package for Node".to_owned(),
-        reason,
-    }))
+    let reason = install::npm(workspace, &place, contents)?;
+    Ok(reason.map(|reason| skip("the package for Node", reason)))
 }
 
-/// Builds the package where `ensure` has installed.
+fn skip(name: &str, reason: String) -> Skip {
+    Skip {
+        name: name.to_owned(),
+        reason,
+    }
+}
+
+/// Builds the package where `ensure` has installed, and installs it in a project that has nothing else.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let folder = folder(workspace);
+    clear(&folder.join("src"))?;
     copy_sources(&workspace.path(SOURCE), &folder)?;
     for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
         fs::copy(workspace.path(name), folder.join(name))?;
@@ -52,7 +70,16 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     write_generated(workspace, &folder)?;
     write_embedded(&folder, &gate(workspace)?)?;
     let mut node = workspace.program("node", &["build.mjs", "embedded.json"]);
-    process::run(node.current_dir(&folder))
+    process::run(node.current_dir(&folder))?;
+    install_in_empty_project(workspace, &pack(workspace)?)
+}
+
+fn clear(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)
+            .with_context(|| format!("{} can't be removed", folder.display()))?;
+    }
+    Ok(())
 }
 
 fn write_generated(workspace: &Workspace, folder: &Path) -> Result<()> {
@@ -75,5 +102,74 @@ fn write_embedded(folder: &Path, gate: &Embedded) -> Result<()> {
         "components": [{ "name": "gate", "path": gate.path }],
     });
     fs::write(folder.join("embedded.json"), list.to_string())?;
+    Ok(())
+}
+
+/// `npm pack`: the file that would be published.
+pub(crate) fn pack(workspace: &Workspace) -> Result<PathBuf> {
+    let to = workspace.target().join("bindings");
+    let mut npm = workspace.program("npm", &["pack", "--silent", "--pack-destination"]);
+    let printed = process::capture(npm.arg(&to).current_dir(folder(workspace)))?;
+    let name = printed.lines().last().context("npm pack names no file")?;
+    Ok(to.join(name))
+}
+
+fn install_in_empty_project(workspace: &Workspace, tarball: &Path) -> Result<()> {
+    let project = installed(workspace);
+    clear(&project)?;
+    fs::create_dir_all(&project)?;
+    fs::write(project.join("package.json"), r#"{ "private": true }"#)?;
+    let mut npm = workspace.program("npm", &["install", "--offline", "--silent"]);
+    npm.args(["--no-audit", "--no-fund", "--no-package-lock"]);
+    process::run(npm.arg(tarball).current_dir(&project))?;
+    let partner = workspace.path("tests/hosts/node.mjs");
+    fs::copy(partner, project.join("host.mjs"))?;
+    Ok(())
+}
+
+/// Runs the package's tests in the project that `build` made.
+pub(crate) fn test(workspace: &Workspace) -> Result<Tested> {
+    let project = installed(workspace);
+    clear(&project.join("test"))?;
+    copy_sources(&workspace.path(SOURCE).join("test"), &project.join("test"))?;
+    let mut tested = Tested::default();
+    let mut node = workspace.program("node", &["--test", "test/"]);
+    node.current_dir(&project)
+        .env("RALPH_GATE_ROOT", workspace.root())
+        .env("RALPH_GATE_BUILT", folder(workspace))
+        .env("RALPH_GATE_DIGEST", gate(workspace)?.digest);
+    tell_runtimes(workspace, &mut node, &mut tested.skips)?;
+    let (status, lines) = process::watch(&mut node)?;
+    let count = |name: &str| {
+        let found = lines.iter().rev().find_map(|line| {
+            let rest = line.trim_start_matches(['#', 'ℹ', ' ']);
+            rest.strip_prefix(name)?.trim().parse::<usize>().ok()
+        });
+        found.with_context(|| format!("`node --test` does not say how many `{name}`"))
+    };
+    tested.passed = count("pass ")?;
+    if !status.success() || tested.passed == 0 || count("skipped ")? > 0 {
+        bail!("the tests of the package for Node ended with {status}");
+    }
+    Ok(tested)
+}
+
+/// Bun and Deno, where their packages run.
+fn tell_runtimes(workspace: &Workspace, node: &mut Command, skips: &mut Vec<Skip>) -> Result<()> {
+    let target = workspace.target().join("bindings/node-runtimes");
+    let reason = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        let source = workspace.path(SOURCE).join("test/runtimes");
+        let place = Place::of_npm(source, target.clone());
+        install::npm(workspace, &place, "Bun and Deno, 190 MB on the disk")?
+    } else {
+        Some("their packages are for Linux on x86-64".to_owned())
+    };
+    if let Some(reason) = reason {
+        skips.push(skip("the package in Bun and Deno", reason));
+        return Ok(());
+    }
+    let modules = target.join("node_modules");
+    node.env("RALPH_GATE_BUN", modules.join("@oven/bun-linux-x64/bin/bun"));
+    node.env("RALPH_GATE_DENO", modules.join("@deno/linux-x64-glibc/deno"));
     Ok(())
 }

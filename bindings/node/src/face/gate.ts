@@ -27,7 +27,7 @@ import type {
 } from "../generated/types.js";
 import type { Component, ComponentSession, Identity } from "./component.js";
 import { fromText, toText } from "./json.js";
-import { Session } from "./session.js";
+import { Session, isRefusal } from "./session.js";
 
 /** Where a loop was. */
 export interface Where {
@@ -57,7 +57,14 @@ export class Gate {
   digest = (): string => this.#identity.digest;
 
   /** Call a function of the JSON face by its name in `snake_case`: one text in, one text out, errors included. */
-  call = (name: string, input: string): string => this.#ready().json.call(name, input);
+  call = (name: string, input: string): string => {
+    try {
+      return this.#ready().json.call(name, input);
+    } catch (error) {
+      this.#forget();
+      throw error;
+    }
+  };
 
   /**
    * Open a loop, new or from its snapshot.
@@ -69,12 +76,13 @@ export class Gate {
     let session: ComponentSession;
     try {
       session = this.#ready().gate.Session.open(text, snapshot ?? undefined);
-    } catch (refusal) {
+    } catch (error) {
       // The JSON face says the same with places.
-      this.writeBrief(contract, { snapshot });
-      throw refusal;
+      if (isRefusal(error)) this.writeBrief(text, { snapshot });
+      else this.#forget();
+      throw error;
     }
-    return new Session(session);
+    return new Session(session, this.#forget);
   };
 
   /** Judge one iteration without keeping a session: for a caller that lives for one question. */
@@ -133,6 +141,11 @@ export class Gate {
   #ask(name: string, input: object): any {
     return fromText(this.call(name, toText(input)));
   }
+
+  /** A component that trapped, which takes more memory than there is, answers no more. The next call gets a new one. */
+  #forget = (): void => {
+    this.#component = undefined;
+  };
 
   #ready(): Component {
     return (this.#component ??= this.#load());

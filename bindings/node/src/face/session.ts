@@ -8,10 +8,15 @@ import { fromText, toText } from "./json.js";
 /** A loop. Opened by `openSession`. */
 export class Session {
   readonly #session: ComponentSession;
+  readonly #broken: () => void;
 
-  /** @internal */
-  constructor(session: ComponentSession) {
+  /**
+   * @internal
+   * @param broken is called when the component trapped and is of no use any more.
+   */
+  constructor(session: ComponentSession, broken: () => void) {
     this.#session = session;
+    this.#broken = broken;
   }
 
   /**
@@ -26,16 +31,22 @@ export class Session {
     let verdict: unknown;
     try {
       verdict = this.#session.evaluateFinal(toIteration(iteration));
-    } catch (refusal) {
-      if (!isRefusal(refusal)) throw refusal;
-      return fromText(this.#session.evaluateFinalJson(toText(iteration)));
+    } catch (error) {
+      if (isRefusal(error)) return fromText(this.evaluateFinalText(toText(iteration)));
+      this.#broken();
+      throw error;
     }
     return fromVerdict(verdict);
   }
 
   /** The same with texts: the iteration as JSON, the verdict (or `{"error": …}`) as JSON. */
   evaluateFinalText(iteration: string): string {
-    return this.#session.evaluateFinalJson(iteration);
+    try {
+      return this.#session.evaluateFinalJson(iteration);
+    } catch (error) {
+      this.#broken();
+      throw error;
+    }
   }
 
   /** What to tell the agent before the next iteration. */
@@ -50,11 +61,14 @@ export class Session {
 
   /** Give the session's memory back at once. Without this it is given back when the session is collected. */
   close(): void {
-    (this.#session as any)[Symbol.dispose]?.();
+    (this.#session as any)[DISPOSE]?.();
   }
 }
 
+/** As jco spells it: older runtimes have no such symbol. */
+const DISPOSE = Symbol.dispose ?? Symbol.for("dispose");
+
 /** Whether this is the answer of a gate that is well: an error of the typed face, or what has no typed form. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   return error === NOT_PLAIN || (error instanceof Error && "payload" in error);
 }
