@@ -139,7 +139,17 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Tested> {
         .env("RALPH_GATE_BUILT", folder(workspace))
         .env("RALPH_GATE_DIGEST", gate(workspace)?.digest);
     tell_runtimes(workspace, &mut node, &mut tested.skips)?;
-    let (status, lines) = process::watch(&mut node)?;
+    tested.passed = run_tests(&mut node)?;
+    match test_examples(workspace)? {
+        Ok(passed) => tested.passed += passed,
+        Err(skip) => tested.skips.push(skip),
+    }
+    Ok(tested)
+}
+
+/// Runs `node --test` and gives how many passed. None may fail, be skipped, or be missing altogether.
+fn run_tests(node: &mut Command) -> Result<usize> {
+    let (status, lines) = process::watch(node)?;
     let count = |name: &str| {
         let found = lines.iter().rev().find_map(|line| {
             let rest = line.trim_start_matches(['#', 'ℹ', ' ']);
@@ -147,11 +157,30 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Tested> {
         });
         found.with_context(|| format!("`node --test` does not say how many `{name}`"))
     };
-    tested.passed = count("pass ")?;
-    if !status.success() || tested.passed == 0 || count("skipped ")? > 0 {
+    let passed = count("pass ")?;
+    if !status.success() || passed == 0 || count("skipped ")? > 0 {
         bail!("the tests of the package for Node ended with {status}");
     }
-    Ok(tested)
+    Ok(passed)
+}
+
+/// The examples, in a project that has the frameworks they are for.
+fn test_examples(workspace: &Workspace) -> Result<Result<usize, Skip>> {
+    let source = workspace.path(SOURCE).join("examples");
+    let project = workspace.target().join("bindings/node-examples");
+    let place = Place::of_npm(source.clone(), project.clone());
+    let contents = "the AI SDK and the Claude Agent SDK, 80 MB on the disk";
+    if let Some(reason) = install::npm(workspace, &place, contents)? {
+        return Ok(Err(skip("the examples for Node", reason)));
+    }
+    copy_sources(&source, &project)?;
+    let package = project.join("node_modules/ralph-gate");
+    clear(&package)?;
+    copy_sources(&installed(workspace).join("node_modules/ralph-gate"), &package)?;
+    let mut node = workspace.program("node", &["--test", "examples.test.mjs"]);
+    node.current_dir(&project)
+        .env("RALPH_GATE_BUILT", folder(workspace));
+    run_tests(&mut node).map(Ok)
 }
 
 /// Bun and Deno, where their packages run.
