@@ -7,8 +7,11 @@ import { gatedDone } from "ralph-gate/ai-sdk";
 
 const session = openSession({ mode: "ralph", completion_checks: ["tests_green"], loop_max_iters: 5 });
 
-// Your checks. Here they pass the second time.
 let runs = 0;
+/**
+ * Your checks. Here they pass the second time.
+ * @type {import("ralph-gate/loop").Gather}
+ */
 const gather = () => ({
   checks: [++runs < 2 ? { id: "tests_green", outcome: "fail", reason: "2 of 14 failed" } : { id: "tests_green", outcome: "pass" }],
 });
@@ -18,7 +21,10 @@ const model = new MockLanguageModelV3({
   doGenerate: async () => ({
     content: [{ type: "tool-call", toolCallId: crypto.randomUUID(), toolName: "done", input: JSON.stringify({ output: "Done." }) }],
     finishReason: { unified: "tool-calls", raw: undefined },
-    usage: { inputTokens: { total: 1 }, outputTokens: { total: 1 } },
+    usage: {
+      inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+      outputTokens: { total: 1, text: 1, reasoning: 0 },
+    },
     warnings: [],
   }),
 });
@@ -33,5 +39,5 @@ const { steps } = await generateText({
   stopWhen: [stopWhen, stepCountIs(20)],
 });
 
-for (const step of steps) console.log("done was answered:", step.toolResults[0].output.split("\n")[0]);
-console.log(verdict().stop_reason, "after", steps.length, "calls");
+for (const step of steps) console.log("done was answered:", String(step.toolResults[0]?.output).split("\n")[0]);
+console.log(verdict()?.stop_reason, "after", steps.length, "calls");

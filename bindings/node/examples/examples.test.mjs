@@ -33,11 +33,12 @@ test("in the AI SDK the gate answers the tool and ends the run", () => {
   assert.equal(lines[1], "done was answered: The loop is over.");
 });
 
-test("the example for the Claude Agent SDK compiles strictly against its types", () => {
+test("the examples compile strictly against the types of what they are for", () => {
   const tsc = join(process.env.RALPH_GATE_BUILT, "node_modules/typescript/bin/tsc");
   const types = ["--typeRoots", join(process.env.RALPH_GATE_BUILT, "node_modules/@types"), "--types", "node"];
   const flags = ["--strict", "--noEmit", "--skipLibCheck", "--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler"];
   run(tsc, ...flags, ...types, "claude-agent-sdk.ts");
+  run(tsc, ...flags, ...types, "--noImplicitAny", "false", "--allowJs", "--checkJs", "ai-sdk.mjs");
 });
 
 test("a Stop callback blocks with the feedback, and lets go of what is complete", async () => {
