@@ -14,7 +14,7 @@ use super::{Agent, Control, Loop, RunError};
 use crate::config::{AdapterName, Config, Task, Terms};
 use crate::engine::GateEngine;
 use crate::evidence::{PolicyRunner, Wanted, needs_a_policy, now_ms};
-use crate::memory::{Change, Event, FileStore, Patience, Record, SessionKey, Start, holder, list};
+use crate::memory::{Change, Event, FileStore, Patience, Record, SessionKey, holder, list};
 use crate::moment;
 use crate::process::{self, Keep, Program};
 use crate::worktree::Stamps;
@@ -125,12 +125,7 @@ impl<'l> Loop<'l> {
             prompt: agent.prompt.clone(),
             attended,
         };
-        let start = Start {
-            contract: contract.clone(),
-            prd: first_prd(config)?,
-            events: Event::new(names::STARTED, &record).into_iter().collect(),
-            ..Start::default()
-        };
+        let start = record.start(contract.clone(), first_prd(config)?)?;
         let store = FileStore::open_or_create(gate, &root, &key, &start, PATIENCE)?;
         let state = store.state();
         // One that was killed before it took its baseline has not begun. If it was to be another one, it stays that.

@@ -25,7 +25,7 @@ impl Event {
     /// An event with a name and what belongs to it.
     ///
     /// ```
-    /// let event = ralph_gate::memory::Event::new("verdict", &serde_json::json!({ "decision": "continue" }))?;
+    /// let event = ralph_gate_memory::Event::new("verdict", &serde_json::json!({ "decision": "continue" }))?;
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn new(name: &str, data: &impl Serialize) -> Result<Self, serde_json::Error> {
@@ -51,7 +51,7 @@ struct Line<'a> {
 }
 
 /// One event of a log.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
     /// Its number, from 1.
     pub seq: u64,
