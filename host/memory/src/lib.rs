@@ -52,7 +52,7 @@ mod write;
 pub use change::{Change, Handoff, Saved, Snapshot, Start, State};
 pub use digest::Digest;
 pub use error::MemoryError;
-pub use events::{Break, Event, Record};
+pub use events::{Break, Event, Record, inspect};
 pub use finding::{Finding, FindingCode, paragraph};
 pub use gate::Gate;
 pub use holder::Holder;
