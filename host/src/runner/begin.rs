@@ -119,13 +119,14 @@ impl<'l> Loop<'l> {
             profile: task.routing.profile.clone(),
             enforcement: task.routing.enforcement,
             task_class: task.task_class.clone(),
+            contract: contract.clone(),
             contract_digest: task.routing.digest.clone().unwrap_or_default(),
             rules_digest: config.rules_digest(),
             argv: agent.argv.clone(),
             prompt: agent.prompt.clone(),
             attended,
         };
-        let start = record.start(contract.clone(), first_prd(config)?)?;
+        let start = record.start(first_prd(config)?)?;
         let store = FileStore::open_or_create(gate, &root, &key, &start, PATIENCE)?;
         let state = store.state();
         // One that was killed before it took its baseline has not begun. If it was to be another one, it stays that.

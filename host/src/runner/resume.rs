@@ -55,13 +55,14 @@ impl<'l> Loop<'l> {
             at_ms: now_ms(),
             operator: resumption.operator.clone(),
             reason: resumption.reason.clone(),
+            contract: contract.clone(),
             contract_digest: task.routing.digest.clone().unwrap_or_default(),
             rules_digest: rules,
             argv: agent.argv.clone(),
             prompt: agent.prompt.clone(),
         };
         let state = store.state();
-        store.save(&record.change(&state, &contract, snapshot.clone())?)?;
+        store.save(&record.change(&state, snapshot.clone())?)?;
         let session = gate.open(&contract, snapshot.as_deref())?;
         let setting = Setting::new(gate, config, task, options, control, watch);
         let baseline = past.baseline.clone().unwrap_or_default();

@@ -53,23 +53,23 @@ pub(super) struct Beginning {
 }
 
 impl Beginning {
-    /// The first event, and the contract that is pinned.
-    pub(super) fn record(&self) -> Result<(LoopRecord, String), Refused> {
+    /// The first event, with the contract that is pinned.
+    pub(super) fn record(&self) -> Result<LoopRecord, Refused> {
         let (contract, digest) = pinned(&self.routing)?;
-        let record = LoopRecord {
+        Ok(LoopRecord {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             at_ms: self.at_ms,
             mode: self.routing.mode,
             profile: self.routing.profile.clone(),
             enforcement: self.routing.enforcement,
             task_class: self.task_class.clone(),
+            contract,
             contract_digest: digest,
             rules_digest: self.rules_digest.clone(),
             argv: self.argv.clone(),
             prompt: self.prompt.clone(),
             attended: None,
-        };
-        Ok((record, contract))
+        })
     }
 }
 
@@ -117,8 +117,8 @@ pub(super) struct Resumed {
 }
 
 impl Resumed {
-    /// The contract from now on, and the event.
-    pub(super) fn record(&self, state: &State) -> Result<(String, ResumeRecord), Refused> {
+    /// The event, with the contract from now on.
+    pub(super) fn record(&self, state: &State) -> Result<ResumeRecord, Refused> {
         let (contract, digest) = match &self.routing {
             Some(routing) => pinned(routing)?,
             None => (
@@ -126,16 +126,16 @@ impl Resumed {
                 super::formats::digest(&state.contract)?,
             ),
         };
-        let record = ResumeRecord {
+        Ok(ResumeRecord {
             at_ms: self.at_ms,
             operator: self.resumption.operator.clone(),
             reason: self.resumption.reason.clone(),
+            contract,
             contract_digest: digest,
             rules_digest: self.rules_digest.clone(),
             argv: self.argv.clone(),
             prompt: self.prompt.clone(),
-        };
-        Ok((contract, record))
+        })
     }
 }
 

@@ -92,8 +92,7 @@ impl wit::GuestStore for OpenStore {
     fn begin(key_text: String, beginning: String) -> Answer<wit::Store> {
         let key = usable(&key_text)?;
         let beginning: Beginning = parse("the beginning", &beginning)?;
-        let (record, contract) = beginning.record()?;
-        let start = record.start(contract, beginning.prd)?;
+        let start = beginning.record()?.start(beginning.prd)?;
         if let Ok(store) = Store::recover(Imported, &GATE, &key)? {
             return Err(Refused::from(MemoryError::SessionExists {
                 session: store.disk().name(),
@@ -142,13 +141,13 @@ impl wit::GuestStore for OpenStore {
         let resumed: Resumed = parse("the resumption", &resumed)?;
         let mut store = self.0.borrow_mut();
         let state = store.state();
-        let (contract, record) = resumed.record(&state)?;
-        let snapshot = match reopen(&GATE, &state, &contract, &resumed.resumption)? {
+        let record = resumed.record(&state)?;
+        let snapshot = match reopen(&GATE, &state, &record.contract, &resumed.resumption)? {
             Reopened::New => None,
             Reopened::At(snapshot) => Some(snapshot),
             Reopened::Completed { iteration } => return Err(Refused::completed(iteration).into()),
         };
-        let change = record.change(&state, &contract, snapshot)?;
+        let change = record.change(&state, snapshot)?;
         json(&store.save(&change)?)
     }
 

@@ -7,9 +7,9 @@ use crate::events::Event;
 
 impl LoopRecord {
     /// What its session begins with: the pinned contract, the checklist, and that it began.
-    pub fn start(&self, contract: String, prd: Option<String>) -> Result<Start, MemoryError> {
+    pub fn start(&self, prd: Option<String>) -> Result<Start, MemoryError> {
         Ok(Start {
-            contract,
+            contract: self.contract.clone(),
             prd,
             events: vec![Event::new(names::STARTED, self)?],
             ..Start::default()

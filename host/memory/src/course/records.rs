@@ -42,7 +42,10 @@ pub struct LoopRecord {
     pub enforcement: Enforcement,
     /// What kind of task it is.
     pub task_class: Option<String>,
-    /// The digest of the pinned contract.
+    /// The pinned contract: with it the log can be replayed wherever it is taken.
+    #[serde(default)]
+    pub contract: String,
+    /// Its digest.
     pub contract_digest: String,
     /// The digest of how checks are run: changed only by an operator, as the contract is.
     pub rules_digest: String,
@@ -139,7 +142,10 @@ pub struct ResumeRecord {
     pub operator: String,
     /// Why.
     pub reason: String,
-    /// The digest of the pinned contract from now on.
+    /// The pinned contract from now on.
+    #[serde(default)]
+    pub contract: String,
+    /// Its digest.
     pub contract_digest: String,
     /// The digest of how checks are run from now on.
     pub rules_digest: String,
@@ -160,7 +166,8 @@ pub struct Tripped {
     pub reason: String,
 }
 
-/// `verdict`: what the gate was given, and what it answered. With the contract this is all that replaying needs.
+/// `verdict`: what the gate was given, and what it answered. With the contract, which is in `loop_started` and
+/// `loop_resumed`, this is all that replaying needs.
 #[derive(Debug, Clone, Serialize)]
 pub struct VerdictRecord<'v> {
     /// When, in milliseconds since 1970.

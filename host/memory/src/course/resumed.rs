@@ -48,18 +48,13 @@ pub fn reopen(
 
 impl ResumeRecord {
     /// What is saved: the state to go on from, the contract if it is another one, and that it went on.
-    pub fn change(
-        &self,
-        state: &State,
-        contract: &str,
-        snapshot: Option<String>,
-    ) -> Result<Change, MemoryError> {
+    pub fn change(&self, state: &State, snapshot: Option<String>) -> Result<Change, MemoryError> {
         Ok(Change {
             snapshot: snapshot.map(|text| Snapshot {
                 iteration: state.iteration,
                 text,
             }),
-            contract: (state.contract != contract).then(|| contract.to_owned()),
+            contract: (state.contract != self.contract).then(|| self.contract.clone()),
             events: vec![Event::new(names::RESUMED, self)?],
             ..Change::default()
         })
