@@ -146,7 +146,7 @@ fn is_test_or_type(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let in_tests = path
         .iter()
-        .any(|part| part == "tests" || part == "test" || part == "examples");
+        .any(|part| ["tests", "test", "examples", "bench"].iter().any(|it| part == *it));
     in_tests || name.contains(".test.") || name.starts_with("test_") || name.ends_with(".d.ts")
 }
 

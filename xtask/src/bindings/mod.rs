@@ -1,0 +1,88 @@
+//! The gate in other languages: one file for each package, and what they are generated from.
+
+pub(crate) mod node;
+mod typescript;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::build;
+use crate::cli::{Args, Command, Flag};
+use crate::setup::{self, Skip};
+use crate::terminal::step;
+use crate::workspace::Workspace;
+
+pub(crate) const COMMAND: Command = Command {
+    name: "package",
+    summary: "build the package of a language, with the gate inside",
+    details: "node     the npm package ralph-gate, in target/bindings/node; what builds it is installed there with npm",
+    flags: &[Flag {
+        name: "--test",
+        meaning: "test it too, as it is installed in an empty project",
+    }],
+    words: &["node"],
+    examples: &["cargo xtask package node", "cargo xtask package node --test"],
+    run,
+};
+
+fn run(workspace: &Workspace, args: &Args) -> Result<()> {
+    step("checking the toolchain", || setup::ensure(workspace))?;
+    match args.word() {
+        Some("node") => {
+            node::package(workspace).and_then(must)?;
+            if args.has("--test") {
+                let tested = node::test(workspace)?;
+                tested.skips.into_iter().try_for_each(|it| must(Some(it)))?;
+            }
+            Ok(())
+        }
+        _ => bail!("say which: `cargo xtask package node`"),
+    }
+}
+
+/// A command that was asked for by name fails where a test would be skipped.
+fn must(skip: Option<Skip>) -> Result<()> {
+    skip.map_or(Ok(()), |skip| bail!("{skip}"))
+}
+
+/// A component that packages embed.
+pub(crate) struct Embedded {
+    /// Where its bytes are.
+    pub(crate) path: PathBuf,
+    /// BLAKE3 of them, in hex: what the host says of itself too.
+    pub(crate) digest: String,
+}
+
+/// Builds the gate without the host. The same bytes as the host embeds: the build is reproducible.
+pub(crate) fn gate(workspace: &Workspace) -> Result<Embedded> {
+    let folder = workspace.target().join("bindings");
+    let bytes = ralph_gate_builder::build(workspace.root(), &folder.join("guest"))?;
+    let path = folder.join("gate.wasm");
+    build::replace(&path, &bytes)?;
+    Ok(Embedded {
+        path,
+        digest: blake3::hash(&bytes).to_hex().to_string(),
+    })
+}
+
+/// Copies the files below a folder of the checkout, except those that are made where they are used.
+fn copy_sources(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    let entries = fs::read_dir(from).with_context(|| format!("no folder {}", from.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_name() == "node_modules" {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            copy_sources(&source, &target)?;
+        } else {
+            fs::copy(&source, &target)
+                .with_context(|| format!("{} can't be copied", source.display()))?;
+        }
+    }
+    Ok(())
+}
