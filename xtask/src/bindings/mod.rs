@@ -1,6 +1,7 @@
 //! The gate in other languages: one file for each package, and what they are generated from.
 
 pub(crate) mod node;
+pub(crate) mod playground;
 mod typescript;
 
 use std::fs;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::build;
+use crate::build::{self, Profile};
 use crate::cli::{Args, Command, Flag};
 use crate::setup::{self, Skip};
 use crate::terminal::step;
@@ -17,12 +18,13 @@ use crate::workspace::Workspace;
 pub(crate) const COMMAND: Command = Command {
     name: "package",
     summary: "build the package of a language, with the gate inside",
-    details: "node     the npm package ralph-gate, in target/bindings/node; what builds it is installed there with npm",
+    details: "node     the npm package ralph-gate, in target/bindings/node; what builds it is installed there with npm\n\
+              playground  the site, in target/bindings/playground/site; the package for browsers must be built",
     flags: &[Flag {
         name: "--test",
         meaning: "test it too, as it is installed in an empty project",
     }],
-    words: &["node"],
+    words: &["node", "playground"],
     examples: &["cargo xtask package node", "cargo xtask package node --test"],
     run,
 };
@@ -34,6 +36,15 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
             node::package(workspace).and_then(must)?;
             if args.has("--test") {
                 let tested = node::test(workspace)?;
+                tested.skips.into_iter().try_for_each(|it| must(Some(it)))?;
+            }
+            Ok(())
+        }
+        Some("playground") => {
+            playground::package(workspace).and_then(must)?;
+            if args.has("--test") {
+                let built = build::host(workspace, Profile::Dev)?;
+                let tested = playground::test(workspace, &built.binary)?;
                 tested.skips.into_iter().try_for_each(|it| must(Some(it)))?;
             }
             Ok(())

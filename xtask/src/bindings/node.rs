@@ -148,7 +148,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Tested> {
 }
 
 /// Runs `node --test` and gives how many passed. None may fail, be skipped, or be missing altogether.
-fn run_tests(node: &mut Command) -> Result<usize> {
+pub(super) fn run_tests(node: &mut Command) -> Result<usize> {
     let (status, lines) = process::watch(node)?;
     let count = |name: &str| {
         let found = lines.iter().rev().find_map(|line| {
@@ -159,7 +159,7 @@ fn run_tests(node: &mut Command) -> Result<usize> {
     };
     let passed = count("pass ")?;
     if !status.success() || passed == 0 || count("skipped ")? > 0 {
-        bail!("the tests of the package for Node ended with {status}");
+        bail!("`{}` ended with {status}", process::line(node));
     }
     Ok(passed)
 }

@@ -17,7 +17,7 @@ const TRANSLATORS: &[&str] = &["host/src/harness", "host/src/cli"];
 const BINDINGS: &str = "bindings";
 
 /// Files of the bindings that hold code.
-const CODE: &[&str] = &[".rs", ".js", ".mjs", ".cjs", ".ts", ".py", ".sh", ".html"];
+const CODE: &[&str] = &[".rs", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".py", ".sh", ".html"];
 
 /// Where the fields of a contract are listed, as `const FIELDS`.
 const CONTRACT: &str = "gate-component/src/contract/fields.rs";
