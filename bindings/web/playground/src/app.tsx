@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isError } from "./answers";
-import { EXAMPLES } from "./examples";
+import { EXAMPLES, isAs } from "./examples";
 import { LogError, openLog, readLog } from "./history";
 import { brief } from "./loop";
 import { EMPTY_ITERATION, empty, following } from "./model";
@@ -103,9 +103,11 @@ export function App() {
                 <aside class="story" aria-label="Example">
                   <p class="story-title">{example.title}</p>
                   <p><Prose text={example.story} /></p>
-                  <p class="expected">
-                    Expected: <strong>{[summary(example.expect), ...example.expect.failures.map(({ code }) => code)].join(", ")}</strong>
-                  </p>
+                  {isAs(example, shared) && (
+                    <p class="expected">
+                      Expected: <strong>{[summary(example.expect), ...example.expect.failures.map(({ code }) => code)].join(", ")}</strong>
+                    </p>
+                  )}
                 </aside>
               )}
             </VerdictPanel>

@@ -37,3 +37,9 @@ export function open(example: Example): Shared {
   const { contract, iterations, id } = example;
   return { contract, pinned: iterations.length > 1 ? contract : null, iterations, at: iterations.length - 1, example: id, log: null };
 }
+
+/** Whether a page still is the example that it began as. */
+export function isAs({ contract, iterations }: Example, page: Shared): boolean {
+  const same = page.iterations === iterations || JSON.stringify(page.iterations) === JSON.stringify(iterations);
+  return same && page.contract === contract && page.at === iterations.length - 1;
+}

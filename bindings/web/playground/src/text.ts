@@ -32,11 +32,7 @@ const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202
 /** A stranger's text on one line, at most so long, with nothing in it that can't be seen. */
 export function visible(text: string, most: number): string {
   const cut = text.length > most ? `${text.slice(0, most)}…` : text;
-  return cut.toWellFormed().replace(HIDDEN, (hidden) => {
-    const code = hidden.charCodeAt(0);
-    if (code < 0x20) return String.fromCharCode(0x2400 + code);
-    return code === 0x7f ? "\u2421" : `\\u{${code.toString(16)}}`;
-  });
+  return cut.toWellFormed().replace(HIDDEN, (hidden) => `\\u{${hidden.charCodeAt(0).toString(16)}}`);
 }
 
 /** The beginning of a digest. */

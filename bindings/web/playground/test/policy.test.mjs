@@ -36,7 +36,7 @@ test("what a policy found can be used as evidence", async () => {
 
 test("control characters of a reason are shown, not obeyed", async () => {
   assert.equal(await judged("hidden", await policy("hidden")), "fail");
-  assert.deepEqual(await it.page.locator(".described li").allTextContents(), ["\u241b[31mred\u2407 \\u{202e}sdrawkcab"]);
+  assert.deepEqual(await it.page.locator(".described li").allTextContents(), ["\\u{1b}[31mred\\u{7} \\u{202e}sdrawkcab"]);
 });
 
 test("of thousands of reasons a few are shown", async () => {

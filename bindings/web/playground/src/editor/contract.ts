@@ -13,8 +13,10 @@ export const contractExtensions: Extension = [lineNumbers(), settings, completio
 
 /** Where a problem is in the text: from its place to the end of the word that stands there. */
 export function placeOf(doc: Text, problem: Problem): { from: number; to: number } {
-  if (problem.line < 1 || problem.line > doc.lines) return { from: 0, to: doc.length };
-  const line = doc.line(problem.line);
+  if (problem.line < 1) return { from: 0, to: doc.length };
+  // What is missing at the end is missed behind the last line.
+  const line = doc.line(Math.min(problem.line, doc.lines));
+  if (problem.line > doc.lines) return { from: line.from, to: line.to };
   const from = line.from + inLine(line.text, problem.column);
   const word = /^(?:"(?:[^"\\]|\\.)*"?|'[^']*'?|[\w.+$-]+|.)/u.exec(line.text.slice(from - line.from))?.[0] ?? "";
   return { from, to: from + word.length };
