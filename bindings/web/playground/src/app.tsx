@@ -120,7 +120,7 @@ export function App() {
       <p class="hidden" role="status">{headline(ruling)}: {summary(ruling)}</p>
       {dialog?.kind === "share" && <ShareDialog link={dialog.link} onClose={() => setDialog(null)} />}
       {dialog?.kind === "vector" && (
-        <VectorDialog make={(rule) => vector(rule, shared.contract, view.iterations, view.seen.map((one) => one.other ?? one.recorded))} onClose={() => setDialog(null)} />
+        <VectorDialog make={(rule) => vector(rule, shared.contract, view.iterations)} onClose={() => setDialog(null)} />
       )}
     </div>
   );

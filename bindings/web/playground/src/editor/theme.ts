@@ -9,7 +9,7 @@ const look = EditorView.theme({
   "&": { minHeight: "98px", maxHeight: "240px", fontSize: "13px", color: "var(--text)", backgroundColor: "var(--surface)", borderRadius: "0 0 7px 7px" },
   "&.cm-focused": { outline: "none" },
   "&:focus-within": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
-  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", overflow: "auto" },
+  ".cm-scroller": { fontFamily: "var(--mono)", fontVariantLigatures: "none", lineHeight: "1.6", overflow: "auto" },
   ".cm-content": { padding: "10px 0", caretColor: "var(--text)" },
   ".cm-line": { padding: "0 14px" },
   ".cm-gutters": { backgroundColor: "transparent", border: "none", color: "var(--faint)" },

@@ -62,7 +62,8 @@ function Provenance({ opened, contract }: { opened: Opened; contract: string | n
 }
 
 function Compared({ view, changed }: { view: View; changed: number }) {
-  const { saved, seen } = view;
+  const { saved, seen, report } = view;
+  if (!report.valid) return <>This contract has problems: there is nothing to compare</>;
   const what = changed === 0 ? "no decision changes" : changed === 1 ? "1 decision changes" : `${changed} decisions change`;
   return (
     <>
