@@ -193,7 +193,7 @@ test("the pictures of the README can be taken", async () => {
   await it.page.getByRole("slider", { name: "Iteration" }).press("ArrowLeft");
   await it.page.evaluate(() => document.activeElement?.blur());
   const path = join(folder, "timeline.png");
-  await it.page.screenshot({ path, caret: "initial" });
+  await it.page.screenshot({ path, caret: "initial", clip: { x: 0, y: 0, width: 1280, height: 720 } });
   assert.ok((await stat(path)).size <= MOST_PICTURE, path);
   assert.deepEqual((await readdir(join(here, "docs"))).filter((name) => name.endsWith(".png")).sort(), ["desktop-dark.png", "desktop-light.png", "phone-dark.png", "phone-light.png", "timeline.png"]);
 });

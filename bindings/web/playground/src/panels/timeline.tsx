@@ -68,7 +68,8 @@ function Compared({ view, changed }: { view: View; changed: number }) {
   return (
     <>
       With this contract <strong>{what}</strong> of {seen.length}
-      {saved && `; it saves ${saved.iterations} ${saved.iterations === 1 ? "iteration" : "iterations"} and ${saved.cost_usd} US dollars`}
+      {saved && `; it saves ${saved.iterations} ${saved.iterations === 1 ? "iteration" : "iterations"}`}
+      {saved && Number(saved.cost_usd) > 0 && ` and ${saved.cost_usd} US dollars`}
     </>
   );
 }
