@@ -150,6 +150,7 @@ test("what is no log says so, and leaves the page as it was", async () => {
   assert.equal(await it.page.locator("#verdict").textContent(), "Completed");
 });
 
+// The command under test; `cargo xtask` names it.
 const gate = process.env.RALPH_GATE;
 test("a log that the command writes on the spot is shown", { skip: gate ? false : "RALPH_GATE names no ralph-gate" }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "playground-loop-"));

@@ -8,7 +8,10 @@ import { answer, choose, drop, eventually, open } from "./lib/playground.mjs";
 import { policy } from "./lib/policies.mjs";
 
 let it;
-before(async () => (it = await open()));
+before(async () => {
+  assert.ok(process.env.RALPH_GATE_COMPONENT, "RALPH_GATE_COMPONENT names the gate's component; `cargo xtask` does that");
+  it = await open();
+});
 after(() => it.close());
 
 const result = () => it.page.locator(".policy .answer");
