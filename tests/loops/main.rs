@@ -11,6 +11,7 @@ mod operating;
 mod policies;
 mod processes;
 mod reopened;
+mod replaying;
 mod standard;
 mod standing_still;
 mod stopping;
