@@ -2,13 +2,14 @@
 
 pub(crate) mod node;
 mod typescript;
+pub(crate) mod web;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::build;
+use crate::build::{self, Profile};
 use crate::cli::{Args, Command, Flag};
 use crate::setup::{self, Skip};
 use crate::terminal::step;
@@ -17,13 +18,18 @@ use crate::workspace::Workspace;
 pub(crate) const COMMAND: Command = Command {
     name: "package",
     summary: "build the package of a language, with the gate inside",
-    details: "node     the npm package ralph-gate, in target/bindings/node; what builds it is installed there with npm",
+    details: "node     the npm package ralph-gate, in target/bindings/node; what builds it is installed there with npm\n\
+              web      the npm package ralph-gate-web, in target/bindings/web; with npm too, and Debian's chromium for its tests",
     flags: &[Flag {
         name: "--test",
         meaning: "test it too, as it is installed in an empty project",
     }],
-    words: &["node"],
-    examples: &["cargo xtask package node", "cargo xtask package node --test"],
+    words: &["node", "web"],
+    examples: &[
+        "cargo xtask package node",
+        "cargo xtask package node --test",
+        "cargo xtask package web --test",
+    ],
     run,
 };
 
@@ -38,7 +44,15 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
             }
             Ok(())
         }
-        _ => bail!("say which: `cargo xtask package node`"),
+        Some("web") => {
+            web::package(workspace).and_then(must)?;
+            if args.has("--test") {
+                let host = build::host(workspace, Profile::Dev)?;
+                web::test(workspace, &host.binary)?;
+            }
+            Ok(())
+        }
+        _ => bail!("say which: `cargo xtask package node` or `cargo xtask package web`"),
     }
 }
 
