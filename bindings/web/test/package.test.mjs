@@ -12,13 +12,21 @@ import { BUILT, PACKAGE, POLICY, PROJECT, launch, serve } from "../../../tests/h
 /** The checkout. */
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** A log that `ralph-gate run` wrote: four turns that say they are done and are not, then one that is. */
+/** A log: four turns that say they are done and are not, then one that is. */
 const LOG = readFileSync(join(ROOT, "host/history/testdata/events.jsonl"), "utf8");
 
 const IMPORTS = {
   "ralph-gate-web": `${PACKAGE}/dist/index.js`,
   "ralph-gate-web/history": `${PACKAGE}/dist/history.js`,
 };
+
+/** Loads the gate, perhaps from what it is sent, and says which it is and what it answers. */
+const WORKER = `
+import { loadGate } from "${PACKAGE}/dist/index.js";
+onmessage = async ({ data }) => {
+  const gate = await loadGate(data ?? undefined);
+  postMessage([gate.digest(), gate.call("parse_promises", '{"output":"<promise>X</promise>"}')]);
+};`;
 
 let project, server, browser;
 
@@ -93,13 +101,6 @@ test("the example of the README has the types that it needs", () => {
   const mistaken = words.with(-1, "mistake.ts");
   assert.throws(() => execFileSync(process.execPath, mistaken, { cwd: project, stdio: "ignore" }));
 });
-
-const WORKER = `
-import { loadGate } from "${PACKAGE}/dist/index.js";
-onmessage = async ({ data }) => {
-  const gate = await loadGate(data ?? undefined);
-  postMessage([gate.digest(), gate.call("parse_promises", '{"output":"<promise>X</promise>"}')]);
-};`;
 
 test("it works in a Worker, by itself and with a module that the page has compiled", async () => {
   const page = await open();
