@@ -33,7 +33,7 @@ try {
   server.close();
 }
 
-/** From nothing to the first answer, with the files on loopback: in a new page each time, in turns. */
+/** From nothing to the first answer, with the files on loopback: in a new page each time, in turns; the quickest counts. */
 async function startUp(rounds) {
   const found = Object.fromEntries(Object.keys(WAYS).map((way) => [way, []]));
   for (let round = 0; round < rounds; round++) {
@@ -44,8 +44,7 @@ async function startUp(rounds) {
       await page.close();
     }
   }
-  const median = (numbers) => numbers.sort((one, other) => one - other)[numbers.length >> 1];
-  return Object.fromEntries(Object.entries(found).map(([way, numbers]) => [way, median(numbers)]));
+  return Object.fromEntries(Object.entries(found).map(([way, numbers]) => [way, Math.min(...numbers)]));
 }
 
 async function begin(way) {
