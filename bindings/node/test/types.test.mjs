@@ -45,7 +45,7 @@ for (const [file, system] of [["consumer.mts", "ESM"], ["consumer.cts", "CommonJ
 test("every function has a comment where an editor looks for it", () => {
   const text = readFileSync(join(PROJECT, "node_modules/ralph-gate/dist/cjs/index.d.ts"), "utf8");
   const functions = Object.keys(gate).filter((name) => /^[a-z]/.test(name));
-  assert.ok(functions.length > 20);
+  assert.ok(functions.length >= 20);
   for (const name of functions) assert.match(text, new RegExp(`\\*/\\nexport declare const ${name}: `), name);
 });
 
