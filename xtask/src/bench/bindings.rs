@@ -49,7 +49,7 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
     let mut figures = Figures::new();
     for round in 1..=ROUNDS {
         step(&format!("measuring, round {round} of {ROUNDS}"), || {
-            for mut program in programs(workspace, quick)? {
+            for mut program in programs(workspace, quick) {
                 run(&mut program, &mut figures)?;
             }
             Ok(())
@@ -73,7 +73,7 @@ fn install_peers(workspace: &Workspace) -> Result<Option<String>> {
 }
 
 /// Every program, and what it needs. A language whose package is not built is not measured, and that is said.
-fn programs(workspace: &Workspace, quick: bool) -> Result<Vec<Program>> {
+fn programs(workspace: &Workspace, quick: bool) -> Vec<Program> {
     let budget = if quick { "200" } else { "1500" };
     let script = |path: &str| {
         let mut node = Command::new("node");
@@ -109,7 +109,7 @@ fn programs(workspace: &Workspace, quick: bool) -> Result<Vec<Program>> {
         }
         programs.push(Program { line, command });
     }
-    Ok(programs)
+    programs
 }
 
 /// Whether the program or its script is not there.

@@ -289,7 +289,8 @@ fn node_package(run: &mut Run<'_>) -> Result<Counts> {
         });
     }
     run.hosts.push("node");
-    let tested = node::test(run.workspace)?;
+    let built = build::host(run.workspace, Profile::Dev)?;
+    let tested = node::test(run.workspace, Some(&built.binary))?;
     Ok(Counts {
         passed: tested.passed,
         skips: tested.skips,
