@@ -15,8 +15,8 @@ pub(super) const POLICIES: [&str; 3] = [
     "host/policies/evidence/src",
     "host/policies/rego/src",
 ];
-/// Where the code of the loop's memory is, and that of the types which it shares with the host.
-pub(super) const MEMORY: [&str; 2] = ["host/memory/src", "host/types/src"];
+/// Where the code of the loop's memory is, that of the types which it shares with the host, and what asks about its logs.
+pub(super) const MEMORY: [&str; 3] = ["host/history/src", "host/memory/src", "host/types/src"];
 /// The one file of a package that knows WIT.
 const WIT_FILE: &str = "component.rs";
 /// What generates the bindings.
