@@ -39,8 +39,7 @@ pub fn replay(text: &str, gate: &Function, contract: Option<String>) -> String {
 #[wasm_bindgen]
 pub fn what_if(text: &str, contract: &str, gate: &Function) -> String {
     let gate = Callback(gate);
-    let report =
-        Log::read(text).and_then(|log| ralph_gate_history::what_if(&log, contract, &gate));
+    let report = Log::read(text).and_then(|log| ralph_gate_history::what_if(&log, contract, &gate));
     answer(&report)
 }
 
