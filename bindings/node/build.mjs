@@ -17,6 +17,7 @@ rmSync("dist", { recursive: true, force: true });
 rmSync("transpiled", { recursive: true, force: true });
 for (const { name, path } of components) await embed(name, path);
 for (const system of ["esm", "cjs"]) compile(system);
+for (const system of ["esm", "cjs"]) await document(system);
 
 /** Writes `dist/NAME.cjs`. */
 async function embed(name, path) {
@@ -72,4 +73,19 @@ function compile(system) {
   execFileSync(process.execPath, [...tsc, ...(system === "cjs" ? ["--moduleResolution", "bundler"] : [])], { stdio: "inherit" });
   const type = system === "esm" ? "module" : "commonjs";
   writeFileSync(`dist/${system}/package.json`, `{ "type": "${type}" }\n`);
+}
+
+/** Gives every function of the package the comment that it has as a method of `Gate`: taking methods out of an object loses them. */
+async function document(system) {
+  const methods = readFileSync(`dist/${system}/face/gate.d.ts`, "utf8");
+  const comments = new Map([...methods.matchAll(/^    (\/\*\*(?:(?!\*\/).)*\*\/)\n    (\w+): /gms)].map(([, comment, name]) => [name, comment]));
+  const lines = ['export * from "./face/index.js";', 'import type { Gate } from "./face/index.js";'];
+  const all = await import(new URL("dist/esm/index.js", `file://${process.cwd()}/`));
+  const taken = Object.keys(all).filter((name) => /^[a-z]/.test(name));
+  for (const name of taken) {
+    const comment = comments.get(name);
+    if (!comment) throw new Error(`\`${name}\` has no comment in src/face/gate.ts`);
+    lines.push(comment.replace(/^ {4}/gm, ""), `export declare const ${name}: Gate["${name}"];`);
+  }
+  writeFileSync(`dist/${system}/index.d.ts`, `${lines.join("\n")}\n`);
 }

@@ -36,6 +36,13 @@ const HOSTS: &[Entry] = &[
             Partner::start("node", "node", &partner, "cargo xtask package node")
         },
     },
+    Entry {
+        name: "chromium",
+        open: |target| {
+            let partner = target.join("bindings/web-installed/host.mjs");
+            Partner::start("chromium", "node", &partner, "cargo xtask package web")
+        },
+    },
 ];
 
 /// How a host fared.
@@ -79,7 +86,10 @@ fn run() -> Result<bool> {
 /// The hosts that are named, or all of them.
 fn wanted() -> Result<Vec<&'static Entry>> {
     // Whatever begins with a dash is for the harness that this target does without.
-    let names: Vec<String> = env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
+    let names: Vec<String> = env::args()
+        .skip(1)
+        .filter(|it| !it.starts_with('-'))
+        .collect();
     if names.is_empty() {
         return Ok(HOSTS.iter().collect());
     }

@@ -10,6 +10,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+use crate::bindings::web;
 use crate::build::{self, Profile};
 use crate::cli::{Args, Command, Flag};
 use crate::process;
@@ -28,6 +29,7 @@ pub(crate) const COMMAND: Command = Command {
               policy   a call of a policy, what metering costs, compiling, CEL and Rego beside their native engines\n\
               hook     a client's question, by transcripts of 100 KB to 100 MB, beside a hook in bash, jq and perl\n\
               bindings an evaluation in every language that has a package, beside decisions in cedar-wasm and opa-wasm\n\
+              web      the gate in Chromium as a component and by wasm-bindgen: size over the wire, start, and an evaluation\n\
               leak     a million evaluations in Node, and what they leave behind\n\
               all      all of them; this is also what happens without a word",
     flags: &[Flag {
@@ -35,7 +37,7 @@ pub(crate) const COMMAND: Command = Command {
         meaning: "fewer runs: good for a look, not for a comparison",
     }],
     words: &[
-        "gate", "memory", "loop", "policy", "startup", "hook", "bindings", "leak", "all",
+        "gate", "memory", "loop", "policy", "startup", "hook", "bindings", "web", "leak", "all",
     ],
     examples: &["cargo xtask bench", "cargo xtask bench startup --quick"],
     run,
@@ -69,6 +71,9 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     }
     if wanted("bindings") {
         say_skipped(bindings::measure(workspace, quick)?)?;
+    }
+    if wanted("web") {
+        say_skipped(web::bench(workspace, quick)?)?;
     }
     if wanted("leak") {
         say_skipped(leak::measure(workspace, quick)?)?;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { call } from "ralph-gate";
+import * as gate from "ralph-gate";
 import { BUILT, PROJECT, node, scratch } from "./kit.mjs";
 
 const CONSUMER = `
@@ -42,6 +42,13 @@ for (const [file, system] of [["consumer.mts", "ESM"], ["consumer.cts", "CommonJ
   });
 }
 
+test("every function has a comment where an editor looks for it", () => {
+  const text = readFileSync(join(PROJECT, "node_modules/ralph-gate/dist/cjs/index.d.ts"), "utf8");
+  const functions = Object.keys(gate).filter((name) => /^[a-z]/.test(name));
+  assert.ok(functions.length >= 20);
+  for (const name of functions) assert.match(text, new RegExp(`\\*/\\nexport declare const ${name}: `), name);
+});
+
 /** Inputs that have every field, by the name of their type: how they are handed over, and where the record is in it. */
 const WHOLE = {
   Iteration: ["evaluate_final", (it) => ({ contract: { mode: "ralph", completion_token: "A" }, iteration: it })],
@@ -72,7 +79,7 @@ function fields(name) {
 for (const [name, [asked, input, whole]] of Object.entries(WHOLE)) {
   test(`a field of ${name} may be left out where the gate lets it be left out`, () => {
     assert.deepEqual(fields(name).map(([field]) => field), Object.keys(whole));
-    const ask = (record) => JSON.parse(call(asked, JSON.stringify(input(record))));
+    const ask = (record) => JSON.parse(gate.call(asked, JSON.stringify(input(record))));
     assert.equal(ask(whole).error, undefined);
     for (const [field, optional] of fields(name)) {
       const { [field]: _, ...rest } = whole;

@@ -128,6 +128,16 @@ impl LoopMemoryStore for FileStore<'_> {
     }
 }
 
+impl SessionFolder {
+    /// Opens a session's folder, which is made if it is not there, and locks it until it is closed: for who brings a
+    /// store of its own, as the memory's component is one.
+    pub fn locked(root: &Path, key: &SessionKey, patience: Patience) -> Result<Self, MemoryError> {
+        let folder = locked(Self::make(root, &key.checked_folder()?)?, patience)?;
+        folder.sync_root()?;
+        Ok(folder)
+    }
+}
+
 fn locked(mut folder: SessionFolder, patience: Patience) -> Result<SessionFolder, MemoryError> {
     lock::take(&mut folder, patience)?;
     Ok(folder)

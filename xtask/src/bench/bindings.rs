@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use super::bench_command;
-use crate::bindings::node;
+use crate::bindings::{node, web};
 use crate::install::{self, Place};
 use crate::process;
 use crate::setup::Skip;
@@ -36,8 +36,10 @@ struct Program {
 
 /// Builds what is measured, measures it, and says whether it is fast enough.
 pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
-    if let Some(skip) = node::package(workspace)? {
-        return Ok(Some(skip));
+    for package in [node::package, web::package] {
+        if let Some(skip) = package(workspace)? {
+            return Ok(Some(skip));
+        }
     }
     let peers = step("installing the peers", || install_peers(workspace))?;
     if let Some(reason) = peers {
@@ -47,7 +49,7 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
     let mut figures = Figures::new();
     for round in 1..=ROUNDS {
         step(&format!("measuring, round {round} of {ROUNDS}"), || {
-            for mut program in programs(workspace, quick)? {
+            for mut program in programs(workspace, quick) {
                 run(&mut program, &mut figures)?;
             }
             Ok(())
@@ -63,11 +65,15 @@ fn peers(workspace: &Workspace) -> PathBuf {
 
 fn install_peers(workspace: &Workspace) -> Result<Option<String>> {
     let place = Place::of_npm(workspace.path("bindings/node/bench"), peers(workspace));
-    install::npm(workspace, &place, "cedar-wasm and opa-wasm, 15 MB on the disk")
+    install::npm(
+        workspace,
+        &place,
+        "cedar-wasm and opa-wasm, 15 MB on the disk",
+    )
 }
 
 /// Every program, and what it needs. A language whose package is not built is not measured, and that is said.
-fn programs(workspace: &Workspace, quick: bool) -> Result<Vec<Program>> {
+fn programs(workspace: &Workspace, quick: bool) -> Vec<Program> {
     let budget = if quick { "200" } else { "1500" };
     let script = |path: &str| {
         let mut node = Command::new("node");
@@ -81,7 +87,11 @@ fn programs(workspace: &Workspace, quick: bool) -> Result<Vec<Program>> {
     others
         .current_dir(peers(workspace))
         .env("RALPH_GATE_BUILT", node::folder(workspace));
-    let mut python = Command::new(workspace.target().join("bindings/python/installed/bin/python"));
+    let mut python = Command::new(
+        workspace
+            .target()
+            .join("bindings/python/installed/bin/python"),
+    );
     python.arg(workspace.path("bindings/python/bench/evaluate.py"));
     let chromium = script("bindings/web/bench/evaluate.mjs");
     let all = [
@@ -99,7 +109,7 @@ fn programs(workspace: &Workspace, quick: bool) -> Result<Vec<Program>> {
         }
         programs.push(Program { line, command });
     }
-    Ok(programs)
+    programs
 }
 
 /// Whether the program or its script is not there.
@@ -122,7 +132,10 @@ fn run(program: &mut Program, figures: &mut Figures) -> Result<()> {
         for size in SIZES {
             let figure = value.get(size).and_then(Value::as_f64);
             let figure = figure.with_context(|| format!("{line} has no figure for {size}"))?;
-            figures.entry((line.clone(), size)).or_default().push(figure);
+            figures
+                .entry((line.clone(), size))
+                .or_default()
+                .push(figure);
         }
     }
     Ok(())
@@ -159,7 +172,10 @@ fn report(figures: &Figures) -> Result<()> {
     );
     let broken = judge(figures)?;
     if broken.is_empty() {
-        println!("{} Node is within {NODE_LIMIT} times {BASE}, and faster than cedar-wasm", green("good:"));
+        println!(
+            "{} Node is within {NODE_LIMIT} times {BASE}, and faster than cedar-wasm",
+            green("good:")
+        );
         return Ok(());
     }
     println!("{}", red("slower than it may be"));

@@ -23,6 +23,20 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
         script.arg(workspace.path("bindings/node/bench/leak.mjs"));
         check(script.arg(count).current_dir(node::installed(workspace)))
     })?;
+    let python = workspace
+        .target()
+        .join("bindings/python/installed/bin/python");
+    if !python.exists() {
+        println!("    Python is not measured: its package is not built");
+        return Ok(None);
+    }
+    let count = if quick { "20000" } else { "200000" };
+    step(&format!("{count} evaluations in Python"), || {
+        // It judges by itself, and says so with its exit code.
+        let mut script = Command::new(&python);
+        script.arg(workspace.path("bindings/python/bench/leak.py"));
+        process::run(script.arg(count))
+    })?;
     Ok(None)
 }
 

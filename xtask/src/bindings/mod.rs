@@ -3,6 +3,7 @@
 pub(crate) mod node;
 pub(crate) mod playground;
 mod typescript;
+pub(crate) mod web;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +20,18 @@ pub(crate) const COMMAND: Command = Command {
     name: "package",
     summary: "build the package of a language, with the gate inside",
     details: "node     the npm package ralph-gate, in target/bindings/node; what builds it is installed there with npm\n\
-              playground  the site, in target/bindings/playground/site; the package for browsers must be built",
+              web      the npm package ralph-gate-web, in target/bindings/web; with npm too, and Debian's chromium for its tests\n\
+              playground  the site, in target/bindings/playground/site, on the package for browsers",
     flags: &[Flag {
         name: "--test",
         meaning: "test it too, as it is installed in an empty project",
     }],
-    words: &["node", "playground"],
-    examples: &["cargo xtask package node", "cargo xtask package node --test"],
+    words: &["node", "web", "playground"],
+    examples: &[
+        "cargo xtask package node",
+        "cargo xtask package node --test",
+        "cargo xtask package web --test",
+    ],
     run,
 };
 
@@ -35,12 +41,21 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
         Some("node") => {
             node::package(workspace).and_then(must)?;
             if args.has("--test") {
-                let tested = node::test(workspace)?;
+                let tested = node::test(workspace, None)?;
                 tested.skips.into_iter().try_for_each(|it| must(Some(it)))?;
             }
             Ok(())
         }
+        Some("web") => {
+            web::package(workspace).and_then(must)?;
+            if args.has("--test") {
+                let host = build::host(workspace, Profile::Dev)?;
+                web::test(workspace, &host.binary)?;
+            }
+            Ok(())
+        }
         Some("playground") => {
+            web::package(workspace).and_then(must)?;
             playground::package(workspace).and_then(must)?;
             if args.has("--test") {
                 let built = build::host(workspace, Profile::Dev)?;
@@ -49,7 +64,7 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
             }
             Ok(())
         }
-        _ => bail!("say which: `cargo xtask package node`"),
+        _ => bail!("say which: `cargo xtask package node`, `web` or `playground`"),
     }
 }
 
@@ -68,9 +83,22 @@ pub(crate) struct Embedded {
 
 /// Builds the gate without the host. The same bytes as the host embeds: the build is reproducible.
 pub(crate) fn gate(workspace: &Workspace) -> Result<Embedded> {
+    embed(workspace, "gate.wasm", ralph_gate_builder::build)
+}
+
+/// Builds the loop's memory.
+pub(crate) fn memory(workspace: &Workspace) -> Result<Embedded> {
+    embed(workspace, "memory.wasm", ralph_gate_builder::build_memory)
+}
+
+fn embed(
+    workspace: &Workspace,
+    name: &str,
+    build: fn(&Path, &Path) -> Result<Vec<u8>>,
+) -> Result<Embedded> {
     let folder = workspace.target().join("bindings");
-    let bytes = ralph_gate_builder::build(workspace.root(), &folder.join("guest"))?;
-    let path = folder.join("gate.wasm");
+    let bytes = build(workspace.root(), &folder.join("guest"))?;
+    let path = folder.join(name);
     build::replace(&path, &bytes)?;
     Ok(Embedded {
         path,

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 
-use super::{Embedded, copy_sources, gate, typescript};
+use super::{Embedded, copy_sources, gate, memory, typescript};
 use crate::install::{self, Place};
 use crate::process;
 use crate::setup::Skip;
@@ -68,7 +68,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
         fs::copy(workspace.path(name), folder.join(name))?;
     }
     write_generated(workspace, &folder)?;
-    write_embedded(&folder, &gate(workspace)?)?;
+    write_embedded(&folder, &gate(workspace)?, &memory(workspace)?)?;
     let mut node = workspace.program("node", &["build.mjs", "embedded.json"]);
     process::run(node.current_dir(&folder))?;
     install_in_empty_project(workspace, &pack(workspace)?)
@@ -92,14 +92,17 @@ fn write_generated(workspace: &Workspace, folder: &Path) -> Result<()> {
 }
 
 /// What travels inside the package, for `build.mjs`.
-fn write_embedded(folder: &Path, gate: &Embedded) -> Result<()> {
+fn write_embedded(folder: &Path, gate: &Embedded, memory: &Embedded) -> Result<()> {
     let list = json!({
         "identity": {
             "version": env!("CARGO_PKG_VERSION"),
             "digest": gate.digest,
             "wit": "ralph:gate@0.1.0",
         },
-        "components": [{ "name": "gate", "path": gate.path }],
+        "components": [
+            { "name": "gate", "path": gate.path },
+            { "name": "memory", "path": memory.path },
+        ],
     });
     fs::write(folder.join("embedded.json"), list.to_string())?;
     Ok(())
@@ -127,8 +130,8 @@ fn install_in_empty_project(workspace: &Workspace, tarball: &Path) -> Result<()>
     Ok(())
 }
 
-/// Runs the package's tests in the project that `build` made.
-pub(crate) fn test(workspace: &Workspace) -> Result<Tested> {
+/// Runs the package's tests in the project that `build` made. With the command of the host a session goes back and forth.
+pub(crate) fn test(workspace: &Workspace, host: Option<&Path>) -> Result<Tested> {
     let project = installed(workspace);
     clear(&project.join("test"))?;
     copy_sources(&workspace.path(SOURCE).join("test"), &project.join("test"))?;
@@ -138,6 +141,14 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Tested> {
         .env("RALPH_GATE_ROOT", workspace.root())
         .env("RALPH_GATE_BUILT", folder(workspace))
         .env("RALPH_GATE_DIGEST", gate(workspace)?.digest);
+    match host {
+        Some(host) => {
+            node.env("RALPH_GATE_BINARY", host);
+        }
+        None => println!(
+            "    without the host no session goes back and forth: `cargo xtask test` does that too"
+        ),
+    }
     tell_runtimes(workspace, &mut node, &mut tested.skips)?;
     tested.passed = run_tests(&mut node)?;
     match test_examples(workspace)? {
@@ -176,7 +187,10 @@ fn test_examples(workspace: &Workspace) -> Result<Result<usize, Skip>> {
     copy_sources(&source, &project)?;
     let package = project.join("node_modules/ralph-gate");
     clear(&package)?;
-    copy_sources(&installed(workspace).join("node_modules/ralph-gate"), &package)?;
+    copy_sources(
+        &installed(workspace).join("node_modules/ralph-gate"),
+        &package,
+    )?;
     let mut node = workspace.program("node", &["--test", "examples.test.mjs"]);
     node.current_dir(&project)
         .env("RALPH_GATE_BUILT", folder(workspace));
@@ -198,7 +212,13 @@ fn tell_runtimes(workspace: &Workspace, node: &mut Command, skips: &mut Vec<Skip
         return Ok(());
     }
     let modules = target.join("node_modules");
-    node.env("RALPH_GATE_BUN", modules.join("@oven/bun-linux-x64/bin/bun"));
-    node.env("RALPH_GATE_DENO", modules.join("@deno/linux-x64-glibc/deno"));
+    node.env(
+        "RALPH_GATE_BUN",
+        modules.join("@oven/bun-linux-x64/bin/bun"),
+    );
+    node.env(
+        "RALPH_GATE_DENO",
+        modules.join("@deno/linux-x64-glibc/deno"),
+    );
     Ok(())
 }

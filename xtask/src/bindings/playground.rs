@@ -21,6 +21,11 @@ fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target().join("bindings/playground")
 }
 
+/// The package for browsers, built.
+fn web(workspace: &Workspace) -> PathBuf {
+    workspace.target().join("bindings/web")
+}
+
 /// The site, as a file server serves it.
 pub(crate) fn site(workspace: &Workspace) -> PathBuf {
     folder(workspace).join("site")
@@ -38,6 +43,10 @@ pub(crate) fn package(workspace: &Workspace) -> Result<Option<Skip>> {
 
 /// Installs what builds the site. Gives why that was not possible.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<Option<Skip>> {
+    if !web(workspace).join("dist").is_dir() {
+        let reason = "the package for browsers, on which it is built, is not there";
+        return Ok(Some(skip(reason.to_owned())));
+    }
     let place = Place::of_npm(workspace.path(SOURCE), folder(workspace));
     let contents = "Vite, CodeMirror, jco and Playwright, 190 MB on the disk";
     if let Some(reason) = install::npm(workspace, &place, contents)? {
@@ -70,7 +79,7 @@ fn link_packages(workspace: &Workspace) -> Result<()> {
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let mut npm = workspace.program("npm", &["run", "--silent", "build"]);
     npm.current_dir(workspace.path(SOURCE))
-        .env("RALPH_GATE_WEB", workspace.target().join("bindings/web"))
+        .env("RALPH_GATE_WEB", web(workspace))
         .env("RALPH_GATE_PLAYGROUND", site(workspace));
     process::run(&mut npm)
 }

@@ -485,7 +485,10 @@ fn write_array(text: &mut String, schema: &Value, indent: &str) {
 }
 
 fn write_map_or_object(text: &mut String, schema: &Value, indent: &str) {
-    let Some(values) = schema.get("additionalProperties").filter(|it| it.is_object()) else {
+    let Some(values) = schema
+        .get("additionalProperties")
+        .filter(|it| it.is_object())
+    else {
         write_object(text, schema, indent);
         // The closing brace ends a line where it stands alone.
         text.truncate(text.trim_end().len());

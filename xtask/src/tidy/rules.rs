@@ -144,9 +144,11 @@ fn judge(found: Vec<Mention>, folders: &[&str]) -> Vec<Violation> {
 /// Tests talk about rules, and a type declaration describes data without deciding anything.
 fn is_test_or_type(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let in_tests = path
-        .iter()
-        .any(|part| ["tests", "test", "examples", "bench"].iter().any(|it| part == *it));
+    let in_tests = path.iter().any(|part| {
+        ["tests", "test", "examples", "bench"]
+            .iter()
+            .any(|it| part == *it)
+    });
     in_tests || name.contains(".test.") || name.starts_with("test_") || name.ends_with(".d.ts")
 }
 

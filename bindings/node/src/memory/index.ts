@@ -97,8 +97,9 @@ export class FileMemory {
    * @throws GateError
    */
   static open(beginning: Beginning): FileMemory {
-    const { folder, component, key } = reach(beginning, beginning.contract === undefined ? "report" : "make");
-    if (!folder) throw refusal(() => component.read(key));
+    const begins = beginning.contract !== undefined && routed(beginning).mode !== "standard";
+    const { folder, component, key } = reach(beginning, begins ? "make" : "report");
+    if (!folder) throw refusal(() => (beginning.contract === undefined ? component.read(key) : begin(component, key, beginning)));
     try {
       take(folder, component);
       return new FileMemory(folder, openOrBegin(component, folder, key, beginning), beginning);
@@ -267,13 +268,18 @@ function openOrBegin(component: any, folder: SessionFolder, key: string, beginni
   } catch (error) {
     if (!(error instanceof MemoryError && error.code === NO_SESSION && beginning.contract !== undefined)) throw error;
   }
-  const { contract, policy, prd = null, taskClass = null, prompt = "", argv = [], rulesDigest = "" } = beginning;
-  const routing = route(contract as Request | string, policy);
-  const text = toText({ at_ms: Date.now(), routing, prd, task_class: taskClass, argv, prompt, rules_digest: rulesDigest });
-  const store = told(() => component.Store.begin(key, text));
+  const store = told(() => begin(component, key, beginning));
   safely(() => folder.syncRoot());
   return store;
 }
+
+function begin(component: any, key: string, beginning: Beginning): any {
+  const { prd = null, taskClass = null, prompt = "", argv = [], rulesDigest = "" } = beginning;
+  const routing = routed(beginning);
+  return component.Store.begin(key, toText({ at_ms: Date.now(), routing, prd, task_class: taskClass, argv, prompt, rules_digest: rulesDigest }));
+}
+
+const routed = ({ contract, policy }: Beginning) => route(contract as Request | string, policy);
 
 /** How the component says that there is nothing in a folder yet. */
 const NO_SESSION = "memory_no_session";
