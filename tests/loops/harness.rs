@@ -121,6 +121,18 @@ impl Workplace {
             .collect()
     }
 
+    /// What a command says about the log of the session.
+    pub(crate) fn ask_log(&self, command: &str, arguments: &[&str]) -> Value {
+        let memory = self.memory().unwrap();
+        let log = memory.join("events.jsonl");
+        let mut words = vec![command, "--json", log.to_str().unwrap()];
+        words.extend(arguments);
+        let said = self.gate(&words);
+        let answer: Value =
+            serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+        answer["logs"][0].clone()
+    }
+
     /// Whether `ralph-gate memory verify` finds nothing wrong.
     pub(crate) fn verify(&self) -> Said {
         self.gate(&["memory", "verify", KEY])
@@ -382,5 +394,9 @@ impl Outcome {
         assert_eq!(saved["data"]["verdict"], verdict);
         let verified = workplace.verify();
         assert_eq!(verified.code, 0, "{verified:?}");
+        // Whatever happened in it: the gate says the same again.
+        let replayed = workplace.ask_log("replay", &[]);
+        assert_eq!(replayed["same"], true, "{replayed:#}");
+        assert_eq!(replayed["breaks"], serde_json::json!([]), "{replayed:#}");
     }
 }

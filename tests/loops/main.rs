@@ -4,6 +4,7 @@
 
 mod cheating;
 mod commits;
+mod elsewhere;
 mod harness;
 mod kit;
 mod memory;
@@ -11,6 +12,7 @@ mod operating;
 mod policies;
 mod processes;
 mod reopened;
+mod replaying;
 mod standard;
 mod standing_still;
 mod stopping;

@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: how long one decision takes, one save, one iteration, and one process that asks.
 
+mod bindings;
 mod hook;
+mod leak;
 
 use std::fs;
 use std::path::Path;
@@ -8,6 +10,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+use crate::bindings::web;
 use crate::build::{self, Profile};
 use crate::cli::{Args, Command, Flag};
 use crate::process;
@@ -25,12 +28,17 @@ pub(crate) const COMMAND: Command = Command {
               startup  a whole `ralph-gate promise` process beside /bin/true (needs hyperfine)\n\
               policy   a call of a policy, what metering costs, compiling, CEL and Rego beside their native engines\n\
               hook     a client's question, by transcripts of 100 KB to 100 MB, beside a hook in bash, jq and perl\n\
+              bindings an evaluation in every language that has a package, beside decisions in cedar-wasm and opa-wasm\n\
+              web      the gate in Chromium as a component and by wasm-bindgen: size over the wire, start, and an evaluation\n\
+              leak     a million evaluations in Node, and what they leave behind\n\
               all      all of them; this is also what happens without a word",
     flags: &[Flag {
         name: "--quick",
         meaning: "fewer runs: good for a look, not for a comparison",
     }],
-    words: &["gate", "memory", "loop", "policy", "startup", "hook", "all"],
+    words: &[
+        "gate", "memory", "loop", "policy", "startup", "hook", "bindings", "web", "leak", "all",
+    ],
     examples: &["cargo xtask bench", "cargo xtask bench startup --quick"],
     run,
 };
@@ -61,6 +69,15 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     if wanted("hook") {
         say_skipped(hook::measure(workspace, quick)?)?;
     }
+    if wanted("bindings") {
+        say_skipped(bindings::measure(workspace, quick)?)?;
+    }
+    if wanted("web") {
+        say_skipped(web::bench(workspace, quick)?)?;
+    }
+    if wanted("leak") {
+        say_skipped(leak::measure(workspace, quick)?)?;
+    }
     Ok(())
 }
 
@@ -76,12 +93,16 @@ fn say_skipped(skip: Option<Skip>) -> Result<()> {
 }
 
 fn bench(workspace: &Workspace, name: &str, quick: bool) -> Result<()> {
+    process::run(&mut bench_command(workspace, name, quick))
+}
+
+fn bench_command(workspace: &Workspace, name: &str, quick: bool) -> std::process::Command {
     // The whole workspace, as everywhere: other features would compile wasmtime again.
-    let mut cargo = workspace.cargo(&["bench", "--workspace", "--bench", name]);
+    let mut cargo = workspace.cargo(&["bench", "--quiet", "--workspace", "--bench", name]);
     if quick {
         cargo.args(["--", "--quick"]);
     }
-    process::run(&mut cargo)
+    cargo
 }
 
 fn startup(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {

@@ -8,6 +8,7 @@
 )]
 
 mod bench;
+mod bindings;
 mod build;
 mod cli;
 mod clients;
@@ -41,6 +42,7 @@ use workspace::Workspace;
 pub(crate) const COMMANDS: &[Command] = &[
     demo::COMMAND,
     build::COMMAND,
+    bindings::COMMAND,
     test::COMMAND,
     tidy::COMMAND,
     bench::COMMAND,

@@ -79,6 +79,8 @@ pub(crate) enum Command {
     #[cfg(unix)]
     Logs(LogsArgs),
     Evaluate(EvaluateArgs),
+    Replay(ReplayArgs),
+    WhatIf(WhatIfArgs),
     /// Work with contracts
     #[command(after_help = "Example:\n  ralph-gate contract check contract.yaml")]
     Contract {
@@ -470,6 +472,38 @@ pub(crate) struct RouteArgs {
     /// The routing policy, as JSON, YAML or TOML; the default one when absent
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
+}
+
+/// Evaluate every iteration of a log again, and see that the gate gives the same answers byte for byte
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate replay .ralph/*/events.jsonl
+  ralph-gate replay --json .ralph/night-run-… | jq '.logs[].first_difference'
+
+Exit codes: 0 every answer is the same and no log was changed, 1 one is not, or an error.")]
+pub(crate) struct ReplayArgs {
+    /// Logs, or folders of sessions
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
+    /// The contract that they were judged by, for logs that don't carry it; contract.json beside a log when absent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) contract: Option<PathBuf>,
+}
+
+/// Replay logs under another contract: which decisions change, when the loop would have ended, and what that saves
+///
+/// The agent is taken to have done what it did. What it would have done after the recorded end is not known, and not guessed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate what-if --contract stricter.yaml .ralph/*/events.jsonl
+  ralph-gate what-if --json --contract cheaper.toml .ralph/night-run-… | jq '.logs[].saved'")]
+pub(crate) struct WhatIfArgs {
+    /// Logs, or folders of sessions
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
+    /// The other contract, as JSON, YAML or TOML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) contract: PathBuf,
 }
 
 /// Find the promises in an agent's output and say why each one counts or not

@@ -89,6 +89,12 @@ pub(crate) enum CliError {
         file: Option<Source>,
         error: EngineError,
     },
+    /// A log can't be read or asked.
+    #[error("{file}: {error}")]
+    History {
+        file: Source,
+        error: ralph_gate_history::HistoryError,
+    },
     /// The gate's answer is not what this version of the command knows.
     #[error("the gate's answer can't be understood: {reason}")]
     Answer { reason: String },
@@ -214,6 +220,7 @@ impl CliError {
             Self::Engine { error, .. } => error.code(),
             // The gate's own code is in its answer.
             Self::Gate { .. } => "gate",
+            Self::History { error, .. } => &error.code,
             Self::Answer { .. } => "unexpected_answer",
             #[cfg(unix)]
             Self::Memory(error) => error.code(),
@@ -273,7 +280,8 @@ impl CliError {
             Self::Unreachable { .. } => {
                 Some("end it with Ctrl-C where it runs, or with `kill` and its process id")
             }
-            Self::Gate { .. } => None,
+            // It says by itself what to do.
+            Self::Gate { .. } | Self::History { .. } => None,
         }
     }
 
@@ -301,7 +309,8 @@ impl CliError {
             | Self::NotUtf8 { file, .. }
             | Self::NotJson { file, .. }
             | Self::InputTooLarge { file, .. }
-            | Self::Gate { file, .. } => Some(file),
+            | Self::Gate { file, .. }
+            | Self::History { file, .. } => Some(file),
             #[cfg(unix)]
             Self::Cases { file, .. } => Some(file),
             Self::Engine { file, .. } => file.as_ref(),

@@ -13,6 +13,7 @@ mod doctor;
 mod error;
 mod evaluate;
 mod fingerprint;
+mod history;
 #[cfg(unix)]
 mod hook;
 #[cfg(unix)]
@@ -122,6 +123,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         #[cfg(unix)]
         Command::Logs(args) => loops::logs(&args, terminal),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Replay(args) => history::replay(&args, terminal),
+        Command::WhatIf(args) => history::what_if(&args, terminal),
         Command::Contract {
             command: ContractCommand::Check(args),
         } => contract::run(&args, terminal),

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use crate::bindings::{node, playground, web};
 use crate::build::{self, Built, Profile};
 use crate::cli::{Args, Command, Flag};
 use crate::clients::{self, Clients};
@@ -20,8 +21,8 @@ pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
-              unit and integration tests with the vectors, doc tests, real agent clients, templates of policies, killed\n\
-              processes, tidy, the reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
+              unit and integration tests with the vectors, doc tests, real agent clients, templates of policies, the packages for Node and browsers, the playground,\n\
+              every vector on every host, killed processes, tidy, the reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
     flags: &[Flag {
@@ -42,6 +43,8 @@ struct Run<'a> {
     workspace: &'a Workspace,
     tools: Tools,
     built: Option<Built>,
+    /// The hosts beside the native one and wasmtime that were built.
+    hosts: Vec<&'static str>,
 }
 
 /// A part of the whole. `Err` means that it could not be carried through, a failed count that
@@ -103,6 +106,26 @@ const STEPS: &[Step] = &[
         run: policy_templates,
     },
     Step {
+        name: "node",
+        extent: Extent::Usual,
+        run: node_package,
+    },
+    Step {
+        name: "web",
+        extent: Extent::Usual,
+        run: web_package,
+    },
+    Step {
+        name: "playground",
+        extent: Extent::Usual,
+        run: playground_site,
+    },
+    Step {
+        name: "hosts",
+        extent: Extent::Usual,
+        run: hosts,
+    },
+    Step {
         name: "crash",
         extent: Extent::Usual,
         run: crash_a_little,
@@ -149,6 +172,7 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
         workspace,
         tools: Tools::default(),
         built: None,
+        hosts: Vec::new(),
     };
     let mut lines = Vec::new();
     for step in &steps {
@@ -196,7 +220,7 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
     // `--all-targets` leaves out what cargo does not test by itself.
     let rest = [Clients::Usual, Clients::Opencode].map(|it| format!("--test={}", it.target()));
     let [usual, opencode] = rest.each_ref().map(String::as_str);
-    for targets in [&["--all-targets"][..], &[usual, opencode]] {
+    for targets in [&["--all-targets"][..], &[usual, opencode, "--test=hosts"]] {
         let mut cargo = run.workspace.cargo(&["clippy", "--workspace"]);
         cargo.args(targets).args(locked());
         process::run(cargo.args(["--", "-D", "warnings"]))?;
@@ -258,6 +282,67 @@ fn policy_templates(run: &mut Run<'_>) -> Result<Counts> {
     Ok(Counts {
         passed: done.passed,
         skips: done.skips,
+        ..Counts::default()
+    })
+}
+
+fn node_package(run: &mut Run<'_>) -> Result<Counts> {
+    if let Some(skip) = node::package(run.workspace)? {
+        return Ok(Counts {
+            skips: vec![skip],
+            ..Counts::default()
+        });
+    }
+    run.hosts.push("node");
+    let built = build::host(run.workspace, Profile::Dev)?;
+    let tested = node::test(run.workspace, Some(&built.binary))?;
+    Ok(Counts {
+        passed: tested.passed,
+        skips: tested.skips,
+        ..Counts::default()
+    })
+}
+
+fn web_package(run: &mut Run<'_>) -> Result<Counts> {
+    if let Some(skip) = web::package(run.workspace)? {
+        return Ok(Counts {
+            skips: vec![skip],
+            ..Counts::default()
+        });
+    }
+    run.hosts.push("chromium");
+    let built = build::host(run.workspace, Profile::Dev)?;
+    let tested = web::test(run.workspace, &built.binary)?;
+    Ok(Counts {
+        passed: tested.passed,
+        skips: tested.skips,
+        ..Counts::default()
+    })
+}
+
+fn playground_site(run: &mut Run<'_>) -> Result<Counts> {
+    if let Some(skip) = playground::package(run.workspace)? {
+        return Ok(Counts {
+            skips: vec![skip],
+            ..Counts::default()
+        });
+    }
+    let built = build::host(run.workspace, Profile::Dev)?;
+    let tested = playground::test(run.workspace, &built.binary)?;
+    Ok(Counts {
+        passed: tested.passed,
+        skips: tested.skips,
+        ..Counts::default()
+    })
+}
+
+/// Every vector on every host that could be built.
+fn hosts(run: &mut Run<'_>) -> Result<Counts> {
+    let mut cargo = run.workspace.cargo(&["test", "--workspace", "--quiet"]);
+    cargo.args(locked()).args(["--test", "hosts", "--"]);
+    process::run(cargo.args(["native", "wasmtime"]).args(&run.hosts))?;
+    Ok(Counts {
+        passed: 2 + run.hosts.len(),
         ..Counts::default()
     })
 }

@@ -17,7 +17,7 @@ const TRANSLATORS: &[&str] = &["host/src/harness", "host/src/cli"];
 const BINDINGS: &str = "bindings";
 
 /// Files of the bindings that hold code.
-const CODE: &[&str] = &[".rs", ".js", ".mjs", ".cjs", ".ts", ".py", ".sh", ".html"];
+const CODE: &[&str] = &[".rs", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".py", ".sh", ".html"];
 
 /// Where the fields of a contract are listed, as `const FIELDS`.
 const CONTRACT: &str = "gate-component/src/contract/fields.rs";
@@ -144,9 +144,11 @@ fn judge(found: Vec<Mention>, folders: &[&str]) -> Vec<Violation> {
 /// Tests talk about rules, and a type declaration describes data without deciding anything.
 fn is_test_or_type(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let in_tests = path
-        .iter()
-        .any(|part| part == "tests" || part == "test" || part == "examples");
+    let in_tests = path.iter().any(|part| {
+        ["tests", "test", "examples", "bench"]
+            .iter()
+            .any(|it| part == *it)
+    });
     in_tests || name.contains(".test.") || name.starts_with("test_") || name.ends_with(".d.ts")
 }
 

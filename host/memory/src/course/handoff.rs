@@ -1,0 +1,99 @@
+//! `handoff.md`: what a person must know when a loop stops without being complete.
+
+use ralph_gate_types::{StopReason, Verdict};
+use serde::{Deserialize, Serialize};
+
+use super::records::word;
+use crate::key::SessionKey;
+
+/// How a person runs a check by hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// The check.
+    pub check: String,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+}
+
+/// The text of the file.
+pub fn handoff(key: &SessionKey, iteration: u32, verdict: &Verdict, runs: &[Run]) -> String {
+    let reason = verdict
+        .stop_reason
+        .map_or_else(|| word(&verdict.decision), |reason| word(&reason));
+    let detail = verdict
+        .detail
+        .as_ref()
+        .map_or_else(String::new, |detail| format!(" ({detail})"));
+    let mut text =
+        format!("# Handoff\n\nThe loop stopped at iteration {iteration}: {reason}{detail}.\n");
+    text.push_str("\n## What was tried\n\n");
+    let counters = &verdict.counters;
+    text.push_str(&format!(
+        "{}, {} tool calls, {} s, {} USD.\n",
+        match iteration {
+            1 => "1 iteration".to_owned(),
+            count => format!("{count} iterations"),
+        },
+        counters.tool_calls,
+        counters.elapsed_ms / 1000,
+        counters.cost_usd
+    ));
+    if !verdict.fingerprint.diagnosis.is_empty() {
+        text.push_str(&format!("{}\n", verdict.fingerprint.diagnosis));
+    }
+    text.push_str("\n## What is missing\n\n");
+    if verdict.failures.is_empty() {
+        text.push_str("Nothing that the gate knows of.\n");
+    }
+    for failure in &verdict.failures {
+        let check = failure.subject();
+        let said = failure.reason.replace('\n', "\n  ");
+        text.push_str(&format!("- {check}, {}: {said}\n", word(&failure.code)));
+    }
+    for Run { check, argv } in runs.iter().filter(|run| !run.argv.is_empty()) {
+        text.push_str(&format!("- {check} is run as: {}\n", argv.join(" ")));
+    }
+    text.push_str(&format!("\n## What to do\n\n{}\n", advice(verdict)));
+    let session = match key {
+        SessionKey::Session(key) => format!(" --session {}", quote(key)),
+        // The request or the configuration names it.
+        SessionKey::Draft(_) => String::new(),
+    };
+    text.push_str(&format!(
+        "\n## How to go on\n\n    ralph-gate run --resume{session}\n\nThe checks are run first: if they pass by \
+         then, and no promise is asked for, the loop completes without the agent.\n",
+    ));
+    text
+}
+
+fn advice(verdict: &Verdict) -> &'static str {
+    match verdict.stop_reason {
+        Some(StopReason::MaxIters) => {
+            "See whether the task is too large for its iterations. Raise `loop_max_iters`, or split the task."
+        }
+        Some(StopReason::NoProgress) => {
+            "The agent does the same again and again. Change the task or the hints in progress.txt, or mend what it can't."
+        }
+        Some(StopReason::BudgetExceeded) => {
+            "Raise the budget that was used up, or finish the work by hand."
+        }
+        Some(StopReason::Blocked) => {
+            "The agent can't go on by itself. Remove what blocks it, then resume."
+        }
+        Some(StopReason::Error) => "Look at what the agent reported, and mend it, then resume.",
+        Some(StopReason::ContextCanceled) => {
+            "Nothing, if it was you who stopped it. Resume when you like."
+        }
+        _ => "Look at what is missing, then resume.",
+    }
+}
+
+/// As an argument for a shell.
+fn quote(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
