@@ -2,6 +2,8 @@
 
 /// Decimal places that the gate keeps.
 const PLACES: usize = 12;
+/// An amount of one in units of the last decimal place.
+const ONE: u128 = 1_000_000_000_000;
 
 /// How much larger the first amount is, as the gate writes amounts; nothing if it is smaller. None if one is no amount.
 pub(crate) fn minus(from: &str, what: &str) -> Option<String> {
@@ -20,10 +22,9 @@ fn units(text: &str) -> Option<u128> {
 
 /// With at least two decimal places.
 fn written(units: u128) -> String {
-    let one = 10_u128.pow(PLACES as u32);
-    let fraction = format!("{:0PLACES$}", units % one);
+    let fraction = format!("{:0PLACES$}", units % ONE);
     let fraction = fraction.trim_end_matches('0');
-    format!("{}.{fraction:0<2}", units / one)
+    format!("{}.{fraction:0<2}", units / ONE)
 }
 
 #[cfg(test)]

@@ -87,9 +87,8 @@ pub fn what_if(
     gate: &dyn Gate,
 ) -> Result<WhatIfReport, HistoryError> {
     let recorded = log.iterations()?;
-    let contract_digest = match gate::contract_digest(gate, contract)? {
-        Some(digest) => digest,
-        None => return Err(refusal(recorded, contract, gate)?),
+    let Some(contract_digest) = gate::contract_digest(gate, contract)? else {
+        return Err(refusal(recorded, contract, gate)?);
     };
     let mut other = Other::new(contract, gate);
     let iterations: Vec<WhatIfIteration> = recorded.iter().map(|it| other.judge(it)).collect();
@@ -165,7 +164,7 @@ struct Other<'o> {
     over: Option<State>,
     error: Option<HistoryError>,
     /// The first iteration after which the agent would have read something else.
-    other_words: Option<u32>,
+    told_otherwise: Option<u32>,
     /// Checks that the log knows nothing of.
     without_evidence: BTreeSet<String>,
     passed_through: bool,
@@ -180,7 +179,7 @@ impl<'o> Other<'o> {
             before: None,
             over: None,
             error: None,
-            other_words: None,
+            told_otherwise: None,
             without_evidence: BTreeSet::new(),
             passed_through: false,
         }
@@ -233,13 +232,13 @@ impl<'o> Other<'o> {
                 self.snapshot = Some(snapshot);
                 None
             }
-            Err(error) => self.fail(error),
+            Err(error) => Some(self.fail(error)),
         }
     }
 
-    fn fail(&mut self, error: HistoryError) -> Option<State> {
+    fn fail(&mut self, error: HistoryError) -> State {
         self.error = Some(error);
-        Some(State::Failed)
+        State::Failed
     }
 
     fn evaluate(&mut self, recorded: &RecordedIteration<'_>) -> Option<(Box<RawValue>, Decided)> {
@@ -253,7 +252,7 @@ impl<'o> Other<'o> {
                 Some((answer, decided))
             }
             Err(error) => {
-                self.over = self.fail(error);
+                self.over = Some(self.fail(error));
                 None
             }
         }
@@ -261,7 +260,7 @@ impl<'o> Other<'o> {
 
     fn notice(&mut self, recorded: &RecordedIteration<'_>, verdict: &Verdict) {
         if verdict.feedback != recorded.feedback {
-            self.other_words.get_or_insert(recorded.index);
+            self.told_otherwise.get_or_insert(recorded.index);
         }
         let is_missing = |failure: &&Failure| failure.code == "missing_evidence";
         let missing = verdict.failures.iter().filter(is_missing);
@@ -277,7 +276,7 @@ impl<'o> Other<'o> {
     /// What to keep in mind.
     fn notes(&self, recorded: &[RecordedIteration<'_>]) -> Result<Vec<String>, HistoryError> {
         let mut notes = Vec::new();
-        notes.push(match self.other_words {
+        notes.push(match self.told_otherwise {
             Some(index) => format!(
                 "after iteration {index} the agent would have been told something else, and might have acted otherwise; \
                  here it is taken to have done the same"

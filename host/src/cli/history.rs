@@ -45,9 +45,10 @@ pub(crate) fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, Cli
     }
     print(terminal, &reports, describe_replay)?;
     let is_good = |report: &ReplayReport| report.same && report.breaks.is_empty();
-    Ok(match reports.iter().all(|(_, report)| is_good(report)) {
-        true => Exit::Success,
-        false => Exit::Error,
+    Ok(if reports.iter().all(|(_, report)| is_good(report)) {
+        Exit::Success
+    } else {
+        Exit::Error
     })
 }
 

@@ -14,10 +14,10 @@ pub struct Session(ralph_gate_component::session::Session);
 
 #[wasm_bindgen]
 impl Session {
-    /// Opens a loop.
+    /// Opens a new loop.
     #[wasm_bindgen(constructor)]
-    pub fn open(contract: &str, snapshot: Option<String>) -> Result<Self, String> {
-        ralph_gate_component::session::Session::open(contract, snapshot.as_deref())
+    pub fn open(contract: &str) -> Result<Self, String> {
+        ralph_gate_component::session::Session::open(contract, None)
             .map(Self)
             .map_err(|error| ralph_gate_component::json::error_text(&error))
     }
