@@ -1,10 +1,10 @@
 //! What a caller asks a store to remember, and what it gets back.
 
+use ralph_gate_types::{PrdUpdate, ProgressEntry};
 use serde::{Deserialize, Serialize};
 
 use super::events::Event;
 use super::finding::Finding;
-use ralph_gate_types::{PrdUpdate, ProgressEntry};
 
 /// What a session begins with.
 #[derive(Debug, Clone, Default)]

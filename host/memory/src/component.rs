@@ -83,7 +83,7 @@ fn view(key_text: &str) -> Result<View<Imported>, Refused> {
 struct OpenStore(RefCell<Store<'static, Imported>>);
 
 impl OpenStore {
-    fn new(store: Store<'static, Imported>) -> wit::Store {
+    fn handle(store: Store<'static, Imported>) -> wit::Store {
         wit::Store::new(Self(RefCell::new(store)))
     }
 }
@@ -100,13 +100,13 @@ impl wit::GuestStore for OpenStore {
             .into());
         }
         let store = Store::begin(Imported, &GATE, &key, &start)?;
-        Ok(Self::new(store))
+        Ok(Self::handle(store))
     }
 
     fn open(key_text: String) -> Answer<wit::Store> {
         let key = usable(&key_text)?;
         match Store::recover(Imported, &GATE, &key)? {
-            Ok(store) => Ok(Self::new(store)),
+            Ok(store) => Ok(Self::handle(store)),
             Err(disk) => Err(Refused::from(MemoryError::NoSession {
                 session: disk.name(),
             })
@@ -129,7 +129,7 @@ impl wit::GuestStore for OpenStore {
             at_ms: judged.at_ms,
             iteration: &judged.iteration,
             verdict: &judged.verdict,
-            events: input::events(judged.events)?,
+            events: input::events(&judged.events)?,
             prd: judged.prd,
             runs: judged.runs,
         };

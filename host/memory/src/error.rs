@@ -2,12 +2,12 @@
 
 use std::io;
 
+use ralph_gate_types::CallError;
 use thiserror::Error;
 
 use super::disk::{DiskError, Place, Refusal};
 use super::events::Break;
 use super::holder::Holder;
-use ralph_gate_types::CallError;
 
 /// A memory that can't be opened, read or written.
 #[derive(Debug, Error)]

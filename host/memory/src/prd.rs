@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use ralph_gate_types::{CallError, Prd, PrdUpdate};
+
 use super::error::MemoryError;
 use super::finding::{Finding, FindingCode};
 use super::store::PRD;
 use crate::gate::Gate;
-use ralph_gate_types::{CallError, Prd, PrdUpdate};
 
 /// How many changed lines are named.
 const NAMED: usize = 5;

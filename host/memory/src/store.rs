@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use ralph_gate_types::{Prd, ProgressLog};
+
 use super::change::{Change, Handoff, Saved, Start, State};
 use super::checkpoint::{Checkpoint, EventsRecord, ProgressRecord, Whole};
 use super::disk::{Disk, Folder, Place, Ram, Stamp};
@@ -17,7 +19,6 @@ use super::prd;
 use super::progress::Growth;
 use crate::digest::Digest;
 use crate::gate::Gate;
-use ralph_gate_types::{Prd, ProgressLog};
 
 pub(super) const PRD: Place = Place::member("prd.json");
 pub(super) const PROGRESS: Place = Place::member("progress.txt");

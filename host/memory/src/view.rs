@@ -1,5 +1,6 @@
 //! A session as a reader sees it: never waits for a lock, never changes a file.
 
+use ralph_gate_types::{Prd, ProgressLog};
 use serde::Serialize;
 
 use super::change::State;
@@ -15,7 +16,6 @@ use super::recovery::{Content, Flaw, newest, read_checkpoint};
 use super::store::{CONTRACT, EVENTS, HANDOFF, PRD, PROGRESS, state};
 use super::whole::{Found, compare};
 use crate::gate::Gate;
-use ralph_gate_types::{Prd, ProgressLog};
 
 /// How often a reader looks again while a writer is at work.
 const ATTEMPTS: usize = 4;

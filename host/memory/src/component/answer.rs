@@ -101,14 +101,20 @@ pub(super) fn reading(reading: Reading, events: &[Record]) -> Answer<String> {
         key: SessionKey,
         state: State,
         prd: Option<Prd>,
+        prd_problem: Option<String>,
         progress: ProgressLog,
         events: &'r [Record],
         findings: Vec<Finding>,
     }
+    let (prd, prd_problem) = match reading.prd {
+        Ok(prd) => (prd, None),
+        Err(error) => (None, Some(error.to_string())),
+    };
     json(&Read {
         key: reading.key,
         state: reading.state,
-        prd: reading.prd?,
+        prd,
+        prd_problem,
         progress: reading.progress,
         events,
         findings: reading.findings,

@@ -16,12 +16,14 @@ pub(super) struct Linked;
 
 impl Gate for Linked {
     fn read_prd(&self, text: &str) -> Result<Prd, CallError> {
-        prd::read(text).map_err(refused).and_then(|prd| same(&prd))
+        prd::read(text)
+            .map_err(|error| refused(&error))
+            .and_then(|prd| same(&prd))
     }
 
     fn update_prd(&self, text: &str, updates: &[PrdUpdate]) -> Result<String, CallError> {
         let updates: Vec<prd::PrdUpdate> = updates.iter().map(update).collect();
-        prd::update(text, &updates).map_err(refused)
+        prd::update(text, &updates).map_err(|error| refused(&error))
     }
 
     fn read_progress(&self, text: &str) -> Result<ProgressLog, CallError> {
@@ -38,7 +40,7 @@ impl Gate for Linked {
 
     fn read_snapshot(&self, text: &str) -> Result<SnapshotView, CallError> {
         snapshot::view(text)
-            .map_err(refused)
+            .map_err(|error| refused(&error))
             .and_then(|view| same(&view))
     }
 
@@ -53,14 +55,14 @@ impl Gate for Linked {
             reason: resumption.reason.clone(),
             accept_contract: resumption.accept_contract,
         };
-        let contract = contract::parse(contract).map_err(refused)?;
-        session::resume(contract, snapshot, &resumption).map_err(refused)
+        let contract = contract::parse(contract).map_err(|error| refused(&error))?;
+        session::resume(contract, snapshot, &resumption).map_err(|error| refused(&error))
     }
 }
 
 /// The digest of a contract, as snapshots pin it.
 pub(super) fn digest(text: &str) -> Result<String, CallError> {
-    let contract = contract::parse(text).map_err(refused)?;
+    let contract = contract::parse(text).map_err(|error| refused(&error))?;
     Ok(contract.digest())
 }
 
@@ -81,6 +83,6 @@ fn same<T: DeserializeOwned>(value: &impl Serialize) -> Result<T, CallError> {
     })
 }
 
-fn refused(error: Refusal) -> CallError {
-    same(&error).map_or_else(|error| error, CallError::Gate)
+fn refused(error: &Refusal) -> CallError {
+    same(error).map_or_else(|error| error, CallError::Gate)
 }

@@ -29,7 +29,7 @@ pub(super) struct Happened {
     data: Box<RawValue>,
 }
 
-pub(super) fn events(happened: Vec<Happened>) -> Result<Vec<Event>, MemoryError> {
+pub(super) fn events(happened: &[Happened]) -> Result<Vec<Event>, MemoryError> {
     let events = happened.iter().map(|it| Event::new(&it.event, &it.data));
     Ok(events.collect::<Result<_, _>>()?)
 }
@@ -164,7 +164,7 @@ impl Wanted {
             contract: self.contract,
             progress: self.progress,
             prd: self.prd,
-            events: events(self.events)?,
+            events: events(&self.events)?,
             handoff: self.handoff,
         })
     }
