@@ -8,6 +8,7 @@
 )]
 
 mod bench;
+mod bindings;
 mod build;
 mod cli;
 mod clients;

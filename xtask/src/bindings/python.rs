@@ -1,0 +1,4 @@
+//! The package for Python.
+
+mod schema;
+mod types;
