@@ -1,7 +1,7 @@
 """Answers calls of the gate with the installed Python package: the vectors of the tests, on their way through Python.
 
-A call is a function's name and its input, each as its length (32 bits, little-endian) and UTF-8. The answer is a byte, 0
-for an answer and 1 for a failure, and a text in the same form. The end of the input ends it.
+A call is a function's name and its input, each as its length (32 bits, little-endian) and UTF-8. The answer is a byte,
+0 for an answer and 1 for a failure, and a text in the same form. The end of the input ends it.
 """
 
 import struct

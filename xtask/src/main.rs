@@ -41,6 +41,7 @@ use workspace::Workspace;
 pub(crate) const COMMANDS: &[Command] = &[
     demo::COMMAND,
     build::COMMAND,
+    bindings::COMMAND,
     test::COMMAND,
     tidy::COMMAND,
     bench::COMMAND,

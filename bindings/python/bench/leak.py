@@ -1,7 +1,7 @@
 """Evaluates again and again, and fails unless memory stays flat: `python leak.py [N]`.
 
-Half of the evaluations go through sessions, each of which is dropped after 250 iterations, half through the function without
-state. The first tenth warms up.
+Half of the evaluations go through sessions, each of which is dropped after 250 iterations, half through the function
+without state. The first tenth warms up.
 """
 
 import gc

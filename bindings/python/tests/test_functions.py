@@ -67,7 +67,7 @@ class Functions(unittest.TestCase):
 
     def test_a_stopped_loop_is_resumed(self) -> None:
         verdict = ralph_gate.evaluate_final(TOKEN, None, Iteration(1, "final", output=DONE))
-        snapshot = ralph_gate.resume(TOKEN, verdict.snapshot, Resumption("alice", "once more"))
+        snapshot = ralph_gate.resume(TOKEN, verdict.snapshot or "", Resumption("alice", "once more"))
         self.assertEqual(ralph_gate.read_snapshot(snapshot).resumed, 1)
         self.assertEqual(ralph_gate.write_brief(TOKEN, snapshot).iteration, 2)
 
@@ -90,8 +90,9 @@ class Functions(unittest.TestCase):
         self.assertEqual(ralph_gate.read_loop_file(text).iteration, 2)
 
     def test_an_error_has_code_message_path_and_problems(self) -> None:
+        wrong = {"mode": "ralph", "loop_max_iters": 0, "plateau_limit": -1}
         with self.assertRaises(GateError) as caught:
-            ralph_gate.evaluate_final({"mode": "ralph", "loop_max_iters": 0, "plateau_limit": -1}, None, Iteration(1, "final"))
+            ralph_gate.evaluate_final(wrong, None, Iteration(1, "final"))
         error = caught.exception
         self.assertEqual((error.code, error.path), ("invalid_contract", "contract.loop_max_iters"))
         self.assertEqual(len(error.problems), 2)
@@ -149,7 +150,7 @@ class Sessions(unittest.TestCase):
 
     def test_threads_ask_at_the_same_time(self) -> None:
         shared, contract = open_session({**TOKEN, "loop_max_iters": 10000, "no_progress_limit": 0}), dict(TOKEN)
-        found: "list[Any]" = []
+        found: list[Any] = []
 
         def ask(number: int) -> None:
             for turn in range(50):

@@ -1,3 +1,86 @@
-//! The packages in `bindings/`, one file each: what they need, how they are built, how they are tested.
+//! The gate in other languages: one file for each package, and what they are generated from.
 
 pub(crate) mod python;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::build;
+use crate::cli::{Args, Command, Flag};
+use crate::setup::{self, Skip};
+use crate::terminal::step;
+use crate::workspace::Workspace;
+
+pub(crate) const COMMAND: Command = Command {
+    name: "package",
+    summary: "build the package of a language, with the gate inside",
+    details: "python   the PyPI package ralph-gate, in target/bindings/python/dist; what builds it is installed beside it with pip",
+    flags: &[Flag {
+        name: "--test",
+        meaning: "test it too, as `cargo xtask test` does",
+    }],
+    words: &["python"],
+    examples: &[
+        "cargo xtask package python",
+        "cargo xtask package python --test",
+    ],
+    run,
+};
+
+fn run(workspace: &Workspace, args: &Args) -> Result<()> {
+    step("checking the toolchain", || setup::ensure(workspace))?;
+    match args.word() {
+        Some("python") => {
+            must(python::package(workspace)?)?;
+            if args.has("--test") {
+                for skip in python::test(workspace)?.skips {
+                    must(Some(skip))?;
+                }
+            }
+            Ok(())
+        }
+        _ => bail!("say which: `cargo xtask package python`"),
+    }
+}
+
+/// A command that was asked for by name fails where a test would be skipped.
+fn must(skip: Option<Skip>) -> Result<()> {
+    skip.map_or(Ok(()), |skip| bail!("{skip}"))
+}
+
+/// A component that packages embed.
+pub(crate) struct Embedded {
+    /// Where its bytes are.
+    pub(crate) path: PathBuf,
+}
+
+/// Builds the gate without the host. The same bytes as the host embeds: the build is reproducible.
+pub(crate) fn gate(workspace: &Workspace) -> Result<Embedded> {
+    let folder = workspace.target().join("bindings");
+    let bytes = ralph_gate_builder::build(workspace.root(), &folder.join("guest"))?;
+    let path = folder.join("gate.wasm");
+    build::replace(&path, &bytes)?;
+    Ok(Embedded { path })
+}
+
+/// Copies the files below a folder of the checkout, except those that are made where they are used.
+fn copy_sources(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    let entries = fs::read_dir(from).with_context(|| format!("no folder {}", from.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_name() == "node_modules" || entry.file_name() == "__pycache__" {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            copy_sources(&source, &target)?;
+        } else {
+            fs::copy(&source, &target)
+                .with_context(|| format!("{} can't be copied", source.display()))?;
+        }
+    }
+    Ok(())
+}

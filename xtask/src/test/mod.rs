@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use crate::bindings::python;
 use crate::build::{self, Built, Profile};
 use crate::cli::{Args, Command, Flag};
 use crate::clients::{self, Clients};
@@ -20,8 +21,8 @@ pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
-              unit and integration tests with the vectors, doc tests, real agent clients, templates of policies, killed\n\
-              processes, tidy, the reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
+              unit and integration tests with the vectors, doc tests, real agent clients, templates of policies, the package\n\
+              for Python, killed processes, tidy, the reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
     flags: &[Flag {
@@ -101,6 +102,11 @@ const STEPS: &[Step] = &[
         name: "policy templates",
         extent: Extent::Usual,
         run: policy_templates,
+    },
+    Step {
+        name: "python",
+        extent: Extent::Usual,
+        run: python_package,
     },
     Step {
         name: "crash",
@@ -255,6 +261,18 @@ fn doc_tests(run: &mut Run<'_>) -> Result<Counts> {
 fn policy_templates(run: &mut Run<'_>) -> Result<Counts> {
     let built = build::host(run.workspace, Profile::Dev)?;
     let done = policies::test(run.workspace, &built.binary)?;
+    Ok(Counts {
+        passed: done.passed,
+        skips: done.skips,
+        ..Counts::default()
+    })
+}
+
+fn python_package(run: &mut Run<'_>) -> Result<Counts> {
+    let done = match python::package(run.workspace)? {
+        None => python::test(run.workspace)?,
+        Some(skip) => python::Done::skipped(skip),
+    };
     Ok(Counts {
         passed: done.passed,
         skips: done.skips,

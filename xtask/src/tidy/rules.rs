@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::lexer::{Kind, lex, lex_without_tests};
 use super::{Violation, read};
+use crate::bindings::python::types;
 use crate::sources;
 
 /// Parts of the host that translate.
@@ -144,10 +145,14 @@ fn judge(found: Vec<Mention>, folders: &[&str]) -> Vec<Violation> {
 /// Tests talk about rules, and a type declaration describes data without deciding anything.
 fn is_test_or_type(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let in_tests = path
-        .iter()
-        .any(|part| part == "tests" || part == "test" || part == "examples");
-    in_tests || name.contains(".test.") || name.starts_with("test_") || name.ends_with(".d.ts")
+    let in_tests = path.iter().any(|part| {
+        ["tests", "test", "examples", "bench"]
+            .iter()
+            .any(|name| part == *name)
+    });
+    let is_test = in_tests || name.contains(".test.") || name.starts_with("test_");
+    // Another check sees to it that the types of Python are what the WIT gives.
+    is_test || name.ends_with(".d.ts") || path == Path::new(types::FILE)
 }
 
 /// Lines that are only a comment in JavaScript, TypeScript, Python, shell or HTML.

@@ -1,11 +1,12 @@
 """Decides when an autonomous agent may stop: only when a contract it can't edit is met by evidence it did not write.
 
+A harness opens a session with its contract, hands over what the agent said and what the checks found, and does what the
+verdict says:
+
 >>> from ralph_gate import Iteration, open_session
->>> session = open_session({"mode": "ralph", "completion_token": "COMPLETE"})
->>> session.evaluate_final(Iteration(1, "final", output="COMPLETE")).decision
-'continue'
->>> session.evaluate_final(Iteration(2, "final", output="<promise>COMPLETE</promise>")).decision
-'stop'
+>>> session = open_session("mode: standard")
+>>> session.evaluate_final(Iteration(1, "final", output="Done.")).decision
+'pass_through'
 """
 
 from . import functions, types

@@ -115,8 +115,8 @@ _idle: list[_Caller] = []
 def call(function: str, text: str) -> str:
     """Calls a function of the gate's JSON face: JSON in, JSON out, errors as `{"error": …}`.
 
-    >>> call("parse_promises", '{"output": "<promise>DONE</promise>"}')[:18]
-    '{"accepted":"DONE"'
+    >>> call("read_progress", '{"text": ""}')
+    '{"entries":[],"preamble":"","torn":null}'
     """
     check_size(text)
     try:

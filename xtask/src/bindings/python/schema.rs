@@ -159,6 +159,13 @@ mod tests {
              items: Optional[list[Union[str, Item]]]\n";
         assert_eq!(text, expected);
         assert_eq!(names, ["Item", "Thing"]);
-        assert!(typed_dicts("Thing", &json!({"properties": {"a": {"type": "tuple"}}}), &mut names).is_err());
+        assert!(
+            typed_dicts(
+                "Thing",
+                &json!({"properties": {"a": {"type": "tuple"}}}),
+                &mut names
+            )
+            .is_err()
+        );
     }
 }

@@ -13,7 +13,7 @@ use wit_parser::{Docs, Enum, Record, Resolve, Type, TypeDef, TypeDefKind, TypeId
 use super::schema;
 
 /// The file.
-pub(super) const FILE: &str = "bindings/python/src/ralph_gate/types.py";
+pub(crate) const FILE: &str = "bindings/python/src/ralph_gate/types.py";
 
 /// The interface whose types these are.
 const INTERFACE: &str = "gate";
@@ -47,7 +47,7 @@ from typing import Any, Literal, Optional, TypedDict, Union
 "#;
 
 /// The whole file, from a checkout.
-pub(super) fn generate(root: &Path) -> Result<String> {
+pub(crate) fn generate(root: &Path) -> Result<String> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_path(root.join("wit"))?;
     let package = resolve.packages.get(package).context("a package")?;
@@ -133,9 +133,7 @@ impl Shape {
     fn default(&self, may_be_absent: bool) -> Option<String> {
         match self {
             Self::Plain(_, empty) => may_be_absent.then(|| format!(" = {empty}")),
-            Self::Record(name, empty) => {
-                empty.then(|| format!(" = field(default_factory={name})"))
-            }
+            Self::Record(name, empty) => empty.then(|| format!(" = field(default_factory={name})")),
             Self::Optional(_) => Some(" = None".to_owned()),
             Self::List(_) => Some(" = field(default_factory=list)".to_owned()),
         }
@@ -321,9 +319,7 @@ fn from_json(name: &str, fields: &[Field<'_>]) -> String {
          \"\"\"From the gate's answer.\"\"\"\n        return cls(\n"
     );
     for field in fields {
-        let value = field
-            .shape
-            .from_json(&format!("value[\"{}\"]", field.name));
+        let value = field.shape.from_json(&format!("value[\"{}\"]", field.name));
         text += &format!("            {}={value},\n", field.name);
     }
     text + "        )\n"
