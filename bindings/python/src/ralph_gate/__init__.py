@@ -13,9 +13,19 @@ from . import functions, types
 from ._json import IterationLike, Text
 from .errors import EngineError, GateError
 from .functions import *
+from .memory import FileMemory, FileMemoryError
 from .session import Session, open_session
 from .types import *
 
-__all__ = ["EngineError", "GateError", "IterationLike", "Session", "Text", "open_session"]
+__all__ = [
+    "EngineError",
+    "FileMemory",
+    "FileMemoryError",
+    "GateError",
+    "IterationLike",
+    "Session",
+    "Text",
+    "open_session",
+]
 __all__ += functions.__all__
 __all__ += types.__all__
