@@ -14,6 +14,7 @@ import threading
 import time
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
@@ -70,7 +71,8 @@ class FileMemory:
         policy: Optional[Text] = None,
         prd: Optional[str] = None,
     ) -> None:
-        self._key = encode({"session_key": session_key, "draft_id": draft_id})
+        key = {"session_key": session_key, "draft_id": draft_id}
+        self._key = encode({name: value for name, value in key.items() if value is not None})
         self._lock = threading.RLock()
         self._files = _Files(Path(root), self._key)
         try:
@@ -101,6 +103,7 @@ class FileMemory:
         return json.loads(self._method("state"))
 
     def _method(self, name: str, *values: Any) -> str:
+        self._files.check_open()
         answer: str = self._files.ask(f"[method]store.{name}", self._store, *values)
         return answer
 
@@ -113,6 +116,7 @@ class FileMemory:
         """
         text = encode_iteration(iteration)
         with self._lock:
+            self._files.check_open()
             answer = self._session.evaluate_final_json(text)
             verdict = Verdict.from_json(decode(answer))
             change = {
@@ -123,8 +127,9 @@ class FileMemory:
             try:
                 self._method("remember", _with(change, iteration=text, verdict=answer))
             except BaseException:
-                # What was not saved did not happen.
-                self._session = self._ask_session(None)
+                # What was not saved did not happen. A component that trapped can't be asked, and saves nothing more.
+                with suppress(EngineError):
+                    self._session = self._ask_session(None)
                 raise
             return verdict
 
@@ -172,6 +177,7 @@ class FileMemory:
     def verify(self) -> Any:
         """Compares every file with what was saved: `{"key", "revision", "files": [{"file", "standing", …}]}`."""
         with self._lock:
+            self._files.check_open()
             return json.loads(self._files.ask("verify", self._key))
 
     def close(self) -> None:
@@ -250,6 +256,10 @@ class _Files:
         except DiskError as error:
             raise FileMemoryError("memory_disk", str(error)) from error
 
+    def check_open(self) -> None:
+        """Refuses what comes after the end."""
+        self._disk.need()
+
     def close(self) -> None:
         self._disk.close()
 
@@ -272,7 +282,7 @@ class _Disk:
 
     def _functions(self) -> dict[str, Callable[..., Any]]:
         """What the component may ask for: its names, and how the answers look there."""
-        need = self._need
+        need = self.need
         return {
             "name": lambda _: need().name(),
             "guard": _plain(lambda: need().guard()),
@@ -294,7 +304,8 @@ class _Disk:
             "sync-folder": _plain(lambda folder: need().sync_folder(folder)),
         }
 
-    def _need(self) -> SessionFolder:
+    def need(self) -> SessionFolder:
+        """The folder, which must be open."""
         if self.folder is None:
             raise FileMemoryError("memory_closed", "the session is closed", "open it again")
         return self.folder
