@@ -1,5 +1,5 @@
 //! Builds the gate component and the shipped policies, compiles them to machine code for the target, and hands
-//! facts about them and the code to the library.
+//! facts about them and the code to the library. The loop's memory is built too: for others, this host links it.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -34,6 +34,13 @@ fn main() -> Result<()> {
         settings.precompile(policy.name, &component, &out_dir)?;
     }
 
+    let memory = out_dir.join("memory.wasm");
+    fs::write(
+        &memory,
+        ralph_gate_builder::build_memory(workspace, &guest)?,
+    )
+    .with_context(|| format!("cannot write {}", memory.display()))?;
+
     println!("cargo::rustc-env=RALPH_GATE_DIGEST={digest}");
     println!("cargo::rustc-env=RALPH_GATE_TARGET={target}");
     println!(
@@ -49,8 +56,12 @@ fn watch(manifest_dir: &Path, workspace: &Path) {
         "cargo::rerun-if-changed={}",
         manifest_dir.join("build.rs").display()
     );
-    let inputs = ralph_gate_builder::inputs(workspace).into_iter();
-    for input in inputs.chain(ralph_gate_builder::policy_inputs(workspace)) {
+    let inputs = [
+        ralph_gate_builder::inputs(workspace),
+        ralph_gate_builder::memory_inputs(workspace),
+        ralph_gate_builder::policy_inputs(workspace),
+    ];
+    for input in inputs.concat() {
         println!("cargo::rerun-if-changed={}", input.display());
     }
 }

@@ -12,8 +12,6 @@
 
 #[cfg(unix)]
 pub mod config;
-#[cfg(unix)]
-mod digest;
 pub mod engine;
 #[cfg(unix)]
 pub mod evidence;

@@ -4,6 +4,7 @@
 
 mod cheating;
 mod commits;
+mod elsewhere;
 mod harness;
 mod kit;
 mod memory;

@@ -17,7 +17,8 @@ pub(crate) const COMMAND: Command = Command {
     name: "build",
     summary: "build the gate component and the host",
     details: "Builds the component and the host that embeds it, copies the component to\n\
-              target/gate/ralph-gate.wasm, and prints its size, digest and imports.",
+              target/gate/ralph-gate.wasm and the loop's memory to ralph-gate-memory.wasm\n\
+              beside it, and prints the size, digest and imports of the gate.",
     flags: &[
         Flag {
             name: "--release",
@@ -50,7 +51,9 @@ pub(crate) struct Built {
     pub(crate) binary: PathBuf,
     /// The component that the host embeds.
     pub(crate) component: PathBuf,
-    /// Its bytes.
+    /// The loop's memory, for hosts in other languages.
+    pub(crate) memory: PathBuf,
+    /// The gate's bytes.
     pub(crate) bytes: Vec<u8>,
     /// BLAKE3 of the bytes, in hex; the host says the same of itself.
     pub(crate) digest: String,
@@ -91,16 +94,21 @@ pub(crate) fn host(workspace: &Workspace, profile: Profile) -> Result<Built> {
 
 fn collect(workspace: &Workspace, messages: &str) -> Result<Built> {
     let (binary, out_dir) = find_outputs(messages)?;
-    let embedded = find_component(&out_dir)?;
-    let bytes =
-        fs::read(&embedded).with_context(|| format!("{} can't be read", embedded.display()))?;
+    let left = |name: &str| {
+        let path = find_component(&out_dir, name)?;
+        fs::read(&path).with_context(|| format!("{} can't be read", path.display()))
+    };
+    let bytes = left("gate.wasm")?;
     let component = workspace.target().join("gate/ralph-gate.wasm");
     replace(&component, &bytes)?;
+    let memory = workspace.target().join("gate/ralph-gate-memory.wasm");
+    replace(&memory, &left("memory.wasm")?)?;
     let digest = blake3::hash(&bytes).to_hex().to_string();
     check_version(&binary, &digest)?;
     Ok(Built {
         binary,
         component,
+        memory,
         bytes,
         digest,
     })
@@ -137,13 +145,13 @@ fn is_host(package: Option<&str>) -> bool {
     package.is_some_and(|id| id.contains("#ralph-gate@"))
 }
 
-/// The gate among what the build script left.
-fn find_component(folder: &Path) -> Result<PathBuf> {
-    let gate = folder.join("gate.wasm");
-    if !gate.is_file() {
-        bail!("host/build.rs left no gate.wasm in {}", folder.display());
+/// A component among what the build script left.
+fn find_component(folder: &Path, name: &str) -> Result<PathBuf> {
+    let component = folder.join(name);
+    if !component.is_file() {
+        bail!("host/build.rs left no {name} in {}", folder.display());
     }
-    Ok(gate)
+    Ok(component)
 }
 
 /// The host must embed what was just copied.
@@ -188,6 +196,7 @@ fn print(workspace: &Workspace, built: &Built) -> Result<()> {
     let anatomy = ralph_gate_builder::anatomy(&built.bytes)?;
     println!("  host       {}", relative(workspace, &built.binary));
     println!("  component  {}", relative(workspace, &built.component));
+    println!("  memory     {}", relative(workspace, &built.memory));
     println!("  size       {}", size(built.bytes.len() as u64));
     println!("  blake3     {}", built.digest);
     println!("  imports    {}", anatomy.imports.len());
@@ -234,13 +243,15 @@ mod tests {
     }
 
     #[test]
-    fn the_gate_is_found_among_the_policies_and_missed_where_it_is_not() {
+    fn a_component_is_found_among_the_others_and_missed_where_it_is_not() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("cel.wasm"), "").unwrap();
-        let error = find_component(folder.path()).unwrap_err().to_string();
+        let error = find_component(folder.path(), "gate.wasm")
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("no gate.wasm"), "{error}");
         fs::write(folder.path().join("gate.wasm"), "").unwrap();
-        let found = find_component(folder.path()).unwrap();
+        let found = find_component(folder.path(), "gate.wasm").unwrap();
         assert!(found.ends_with("gate.wasm"));
     }
 }

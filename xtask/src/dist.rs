@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 pub(crate) const COMMAND: Command = Command {
     name: "dist",
     summary: "pack a release into target/dist",
-    details: "Builds with optimisations and packs the command, the component, the WIT and the licences\n\
+    details: "Builds with optimisations and packs the command, the gate, the loop's memory, the WIT and the licences\n\
               into target/dist, with the BLAKE3 digest of each file in BLAKE3SUMS (`b3sum --check`).",
     flags: &[],
     words: &[],
@@ -51,6 +51,10 @@ fn items(workspace: &Workspace, built: &Built) -> Result<Vec<Item>> {
         Item {
             source: built.component.clone(),
             name: file_name(&built.component)?,
+        },
+        Item {
+            source: built.memory.clone(),
+            name: file_name(&built.memory)?,
         },
     ];
     let wit = sources::below(workspace.root(), "wit", &[".wit"]);

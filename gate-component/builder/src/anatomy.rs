@@ -7,6 +7,9 @@ use wit_component::{DecodedWasm, WitPrinter};
 /// The one interface that a policy may import.
 const ARTIFACTS: &str = "ralph:gate/artifacts@0.1.0";
 
+/// The one interface that the loop's memory imports.
+const DISK: &str = "ralph:gate/disk@0.1.0";
+
 /// The parts of a component that decide what it can reach.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Anatomy {
@@ -39,6 +42,11 @@ impl Anatomy {
         self.check(&format!("nothing but {ARTIFACTS}"), |name| {
             name == ARTIFACTS
         })
+    }
+
+    /// Refuses a memory that reaches more of the world than the files of its session.
+    pub fn check_memory(&self) -> Result<()> {
+        self.check(&format!("nothing but {DISK}"), |name| name == DISK)
     }
 
     fn check(&self, allowed: &str, is_allowed: impl Fn(&str) -> bool) -> Result<()> {
@@ -249,6 +257,21 @@ mod tests {
             ..Anatomy::default()
         };
         assert!(starts.check_policy().is_err());
+    }
+
+    #[test]
+    fn the_memory_may_import_its_disk_and_nothing_else() {
+        let imports = |name: &str| Anatomy {
+            imports: vec![name.to_owned()],
+            core_imports: vec![format!("{name}::read")],
+            ..Anatomy::default()
+        };
+        imports(DISK).check_memory().unwrap();
+        let error = imports(ARTIFACTS).check_memory().unwrap_err().to_string();
+        assert!(
+            error.contains("nothing but ralph:gate/disk@0.1.0"),
+            "{error}"
+        );
     }
 
     #[test]

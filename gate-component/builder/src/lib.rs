@@ -1,4 +1,4 @@
-//! Builds the gate component and the policies that are shipped with it, byte for byte the same in every folder.
+//! Builds the gate component, the loop's memory and the policies that are shipped with it, byte for byte the same in every folder.
 //!
 //! Two steps: cargo compiles a package of the workspace for `wasm32-unknown-unknown`, then
 //! `wit-component` wraps the core module as a component. [`anatomy()`] takes a finished component apart
@@ -48,6 +48,9 @@ pub const PROFILE: &str = "gate";
 /// The package that becomes the gate.
 const GATE: &str = "ralph-gate-component";
 
+/// The package that becomes the loop's memory.
+const MEMORY: &str = "ralph-gate-memory";
+
 /// A policy that is shipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shipped {
@@ -77,6 +80,15 @@ pub const SHIPPED: &[Shipped] = &[
 pub fn build(source: &Path, target_dir: &Path) -> Result<Vec<u8>> {
     let component = build_package(source, target_dir, GATE)?;
     anatomy(&component)?.check_pure()?;
+    Ok(component)
+}
+
+/// Builds the loop's memory, as [`build`] does the gate. The result imports the files of a session, and nothing else.
+pub fn build_memory(source: &Path, target_dir: &Path) -> Result<Vec<u8>> {
+    let component = build_package(source, target_dir, MEMORY)?;
+    anatomy(&component)?
+        .check_memory()
+        .context("the loop's memory is refused")?;
     Ok(component)
 }
 
@@ -115,6 +127,11 @@ pub fn inputs(source: &Path) -> Vec<PathBuf> {
         "gate-component/text",
     ];
     paths(source, &own)
+}
+
+/// The files and folders of the workspace in `source` that decide the bytes of the loop's memory, beside [`inputs`].
+pub fn memory_inputs(source: &Path) -> Vec<PathBuf> {
+    paths(source, &["host/memory", "host/types"])
 }
 
 /// The files and folders of the workspace in `source` that decide the bytes of the shipped policies.
@@ -226,7 +243,8 @@ mod tests {
     #[test]
     fn every_input_exists_in_this_workspace() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for path in inputs(&root).into_iter().chain(policy_inputs(&root)) {
+        let inputs = [inputs(&root), memory_inputs(&root), policy_inputs(&root)];
+        for path in inputs.concat() {
             assert!(path.exists(), "{} is gone", path.display());
         }
     }

@@ -1,11 +1,11 @@
 //! The stateless functions of the typed face.
 
-use super::error::{CallError, EngineError};
 use super::gate::GateEngine;
-use super::types::{
-    Brief, ContractReport, Fingerprint, GateError, IssueStates, Iteration, LoopFile,
-    LoopFileChange, Prd, PrdUpdate, ProgressEntry, ProgressLog, PromiseReport, PromiseRules,
-    Resumption, Routing, SignalReport, SnapshotView, TextFormat, Verdict,
+use super::size::TextSize as _;
+use super::{
+    Brief, CallError, ContractReport, EngineError, Fingerprint, GateError, IssueStates, Iteration,
+    LoopFile, LoopFileChange, Prd, PrdUpdate, ProgressEntry, ProgressLog, PromiseReport,
+    PromiseRules, Resumption, Routing, SignalReport, SnapshotView, TextFormat, Verdict,
 };
 
 impl GateEngine {

@@ -8,9 +8,9 @@ use wasmtime::component::{
     ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Linker, Lower,
 };
 
+use super::EngineError;
 use super::config::config;
 use super::embedded;
-use super::error::EngineError;
 use super::exports::Exports;
 use super::instance::GateInstance;
 use super::limits::{GateLimits, MemoryLimiter};
@@ -49,7 +49,9 @@ impl GateEngine {
 
     /// Loads the gate with other limits.
     pub fn with_limits(limits: GateLimits) -> Result<Self, EngineError> {
-        Self::load(limits).map_err(|error| EngineError::load(&error))
+        Self::load(limits).map_err(|error| EngineError::Load {
+            reason: format!("{error:#}"),
+        })
     }
 
     fn load(limits: GateLimits) -> wasmtime::Result<Self> {

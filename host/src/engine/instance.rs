@@ -5,7 +5,7 @@ use wasmtime::component::{
 };
 use wasmtime::{Store, Trap};
 
-use super::error::EngineError;
+use super::EngineError;
 use super::gate::GateEngine;
 use super::limits::{GateLimits, MemoryLimiter};
 

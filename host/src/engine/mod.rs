@@ -9,7 +9,6 @@
 
 mod config;
 mod embedded;
-mod error;
 mod exports;
 mod functions;
 mod gate;
@@ -20,11 +19,9 @@ mod session;
 mod size;
 #[cfg(test)]
 mod tests;
-mod types;
 
-pub use error::{CallError, EngineError};
 pub use gate::GateEngine;
 pub use info::{COMPONENT, GATE, GateInfo};
 pub use limits::GateLimits;
+pub use ralph_gate_types::*;
 pub use session::Session;
-pub use types::*;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use wasmtime::component::ResourceAny;
 
-use super::error::{CallError, EngineError};
 use super::exports::Exports;
 use super::gate::GateEngine;
 use super::instance::GateInstance;
-use super::types::{Brief, GateError, Iteration, Verdict};
+use super::size::TextSize as _;
+use super::{Brief, CallError, EngineError, GateError, Iteration, Verdict};
 
 /// A loop in progress. Cheap: one per loop, for as long as it runs.
 ///

@@ -1,6 +1,6 @@
 //! How many bytes of text a typed input carries: what the limit on input counts.
 
-use super::types::{
+use super::{
     Artifact, CheckResult, Issue, IssueFile, IssueStates, Iteration, OperatorNote, PrdUpdate,
     Tampering, ToolOutput, Usage,
 };
@@ -14,9 +14,14 @@ fn list<T>(items: &[T], size: impl Fn(&T) -> usize) -> usize {
     items.iter().map(|item| size_of::<T>() + size(item)).sum()
 }
 
-impl Iteration {
+/// What counts itself.
+pub(super) trait TextSize {
     /// Bytes of all texts together, and of the records that hold them.
-    pub(crate) fn text_size(&self) -> usize {
+    fn text_size(&self) -> usize;
+}
+
+impl TextSize for Iteration {
+    fn text_size(&self) -> usize {
         let Usage { cost_usd, .. } = &self.usage;
         self.output.len()
             + list(&self.checks, CheckResult::text_size)
@@ -39,7 +44,7 @@ impl Iteration {
     }
 }
 
-impl CheckResult {
+impl TextSize for CheckResult {
     fn text_size(&self) -> usize {
         self.id.len()
             + option(self.reason.as_ref())
@@ -48,9 +53,8 @@ impl CheckResult {
     }
 }
 
-impl IssueStates {
-    /// Bytes of all texts together, and of the records that hold them.
-    pub(crate) fn text_size(&self) -> usize {
+impl TextSize for IssueStates {
+    fn text_size(&self) -> usize {
         list(
             &self.issues,
             |Issue {
@@ -65,9 +69,8 @@ impl IssueStates {
     }
 }
 
-impl PrdUpdate {
-    /// Bytes of all texts together, and of the record that holds them.
-    pub(crate) fn text_size(&self) -> usize {
+impl TextSize for PrdUpdate {
+    fn text_size(&self) -> usize {
         size_of::<Self>() + self.id.len() + option(self.evidence.as_ref())
     }
 }

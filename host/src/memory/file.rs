@@ -1,14 +1,14 @@
-//! The store that keeps a session in a folder, and the one that keeps it in memory.
+//! The store that keeps a session in a folder.
 
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
-use super::change::Start;
-use super::disk::{Missing, Ram, SessionFolder};
-use super::error::MemoryError;
-use super::key::SessionKey;
+use super::disk::{Missing, SessionFolder};
 use super::lock::{self, Patience};
-use super::store::Store;
-use crate::engine::GateEngine;
+use super::{
+    Change, Finding, LoopMemoryStore, MemoryError, Saved, SessionKey, Start, State, Store,
+};
+use crate::engine::{GateEngine, Prd, ProgressLog};
 
 /// Where a workspace keeps its sessions unless it says otherwise.
 pub const DEFAULT_ROOT: &str = ".ralph";
@@ -37,10 +37,8 @@ pub const DEFAULT_ROOT: &str = ".ralph";
 /// # Ok(())
 /// # }
 /// ```
-pub type FileStore<'g> = Store<'g, SessionFolder>;
-
-/// A session in memory: for tests, and where there is no disk. Ends with the process.
-pub type InMemoryStore<'g> = Store<'g, Ram>;
+#[derive(Debug)]
+pub struct FileStore<'g>(Store<'g, SessionFolder>);
 
 impl<'g> FileStore<'g> {
     /// Opens a session that is there.
@@ -50,13 +48,14 @@ impl<'g> FileStore<'g> {
         key: &SessionKey,
         patience: Patience,
     ) -> Result<Self, MemoryError> {
-        let name = folder_name(key)?;
+        let name = key.checked_folder()?;
         let no_session = || MemoryError::NoSession {
             session: root.join(&name).display().to_string(),
         };
         let folder = SessionFolder::open(root, &name, Missing::Report)?;
         let folder = locked(folder.ok_or_else(no_session)?, patience)?;
-        Self::recover(folder, gate, key)?.map_err(|_| no_session())
+        let store = Store::recover(folder, gate, key)?;
+        store.map(Self).map_err(|_| no_session())
     }
 
     /// Opens a session, or begins it.
@@ -67,38 +66,79 @@ impl<'g> FileStore<'g> {
         start: &Start,
         patience: Patience,
     ) -> Result<Self, MemoryError> {
-        let folder = SessionFolder::make(root, &folder_name(key)?)?;
-        match Self::recover(locked(folder, patience)?, gate, key)? {
-            Ok(store) => Ok(store),
+        let folder = SessionFolder::make(root, &key.checked_folder()?)?;
+        match Store::recover(locked(folder, patience)?, gate, key)? {
+            Ok(store) => Ok(Self(store)),
             Err(folder) => {
                 folder.sync_root()?;
-                Self::begin(folder, gate, key, start)
+                Store::begin(folder, gate, key, start).map(Self)
             }
         }
     }
 
+    /// What the session holds.
+    pub fn state(&self) -> State {
+        self.0.state()
+    }
+
+    /// Saves a change. When this returns, it is on the disk.
+    pub fn save(&mut self, change: &Change) -> Result<Saved, MemoryError> {
+        self.0.save(change)
+    }
+
     /// Where the session is.
     pub fn path(&self) -> &Path {
-        self.disk.path()
+        self.disk().path()
     }
 }
 
-impl<'g> InMemoryStore<'g> {
-    /// Begins a session.
-    pub fn new(gate: &'g GateEngine, key: &SessionKey, start: &Start) -> Result<Self, MemoryError> {
-        Self::begin(Ram::default(), gate, key, start)
+impl<'g> Deref for FileStore<'g> {
+    type Target = Store<'g, SessionFolder>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for FileStore<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl LoopMemoryStore for FileStore<'_> {
+    fn state(&self) -> State {
+        self.0.state()
+    }
+
+    fn findings(&self) -> &[Finding] {
+        self.0.findings()
+    }
+
+    fn save(&mut self, change: &Change) -> Result<Saved, MemoryError> {
+        self.0.save(change)
+    }
+
+    fn prd(&self) -> Result<Option<Prd>, MemoryError> {
+        self.0.prd()
+    }
+
+    fn progress(&self) -> Result<ProgressLog, MemoryError> {
+        self.0.progress()
+    }
+}
+
+impl SessionFolder {
+    /// Opens a session's folder, which is made if it is not there, and locks it until it is closed: for who brings a
+    /// store of its own, as the memory's component is one.
+    pub fn locked(root: &Path, key: &SessionKey, patience: Patience) -> Result<Self, MemoryError> {
+        let folder = locked(Self::make(root, &key.checked_folder()?)?, patience)?;
+        folder.sync_root()?;
+        Ok(folder)
     }
 }
 
 fn locked(mut folder: SessionFolder, patience: Patience) -> Result<SessionFolder, MemoryError> {
     lock::take(&mut folder, patience)?;
     Ok(folder)
-}
-
-/// The folder of a key that may be used.
-pub(super) fn folder_name(key: &SessionKey) -> Result<String, MemoryError> {
-    if key.text().is_empty() {
-        return Err(MemoryError::EmptyKey);
-    }
-    Ok(key.folder())
 }

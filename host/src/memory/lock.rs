@@ -1,16 +1,12 @@
 //! One writer per session. The lock is the system's own, so a process that died holds none.
 
-use std::fmt;
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
-
 use super::disk::{Action, DiskError, Missing, Refusal, SessionFolder};
-use super::error::MemoryError;
-use super::key::SessionKey;
+use super::{Holder, MemoryError, SessionKey};
 
 /// More than a holder ever writes.
 const HOLDER_LIMIT: u64 = 4096;
@@ -30,44 +26,14 @@ pub enum Patience {
     Wait,
 }
 
-/// Who writes to a session. What it says is for people: the lock itself is the system's.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Holder {
-    /// The process.
-    pub process: Option<u32>,
-    /// What it was started as.
-    #[serde(default)]
-    pub program: Option<String>,
-    /// Since when, in seconds since 1970.
-    #[serde(default)]
-    pub since: Option<u64>,
-}
-
-impl Holder {
-    fn this_process() -> Self {
-        let program = std::env::args_os().next();
-        let program = program.as_deref().map(Path::new).and_then(Path::file_name);
-        Self {
-            process: Some(std::process::id()),
-            program: program.map(|name| name.to_string_lossy().into_owned()),
-            since: now(),
-        }
-    }
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.process {
-            None => f.write_str("another process"),
-            Some(process) => write!(f, "process {process}"),
-        }?;
-        if let Some(program) = &self.program {
-            write!(f, " ({program})")?;
-        }
-        match (self.since, now()) {
-            (Some(since), Some(now)) if now >= since => write!(f, ", for {} s", now - since),
-            _ => Ok(()),
-        }
+fn this_process() -> Holder {
+    let program = std::env::args_os().next();
+    let program = program.as_deref().map(Path::new).and_then(Path::file_name);
+    Holder {
+        process: Some(std::process::id()),
+        program: program.map(|name| name.to_string_lossy().into_owned()),
+        since: now(),
+        seen: None,
     }
 }
 
@@ -135,16 +101,13 @@ pub fn holder(root: &Path, key: &SessionKey) -> Result<Option<Holder>, MemoryErr
 fn read_holder(file: &mut File) -> Holder {
     let mut text = String::new();
     let read = file.take(HOLDER_LIMIT).read_to_string(&mut text);
-    read.ok()
-        .and_then(|_| serde_json::from_str(&text).ok())
-        .unwrap_or_default()
+    Holder::read(if read.is_ok() { &text } else { "" }, now())
 }
 
 /// For the message that another writer gets. A full disk is no reason not to lock.
 fn write_holder(file: &mut File) {
-    let text = serde_json::to_string(&Holder::this_process()).unwrap_or_default();
     let _ = file
         .set_len(0)
         .and_then(|()| file.seek(SeekFrom::Start(0)))
-        .and_then(|_| file.write_all(format!("{text}\n").as_bytes()));
+        .and_then(|_| file.write_all(this_process().text().as_bytes()));
 }

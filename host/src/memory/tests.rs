@@ -485,7 +485,7 @@ fn a_memory_without_a_disk_behaves_the_same() {
         prd: Some(PRD.into()),
         ..Start::default()
     };
-    let mut store = InMemoryStore::new(&GATE, &key, &start).unwrap();
+    let mut store = InMemoryStore::new(&*GATE, &key, &start).unwrap();
     let store: &mut dyn LoopMemoryStore = &mut store;
     for index in 0..30 {
         let change = Change {
@@ -674,7 +674,7 @@ fn what_a_killed_writer_did_not_come_to_write_is_not_wrong_and_what_is_gone_late
     };
     store.save(&change).unwrap();
     let view = View::open(&session.root(), &session.key).unwrap();
-    let standing = || view.verify(&GATE).unwrap().standing();
+    let standing = || view.verify(&*GATE).unwrap().standing();
     for name in ["progress.txt", "handoff.md"] {
         let whole = session.read(name);
         fs::remove_file(session.path(name)).unwrap();

@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::MemoryError;
 use super::disk::{Action, DiskError};
-use super::error::MemoryError;
 
 /// The most old files that are kept beside each other.
 const KEPT: usize = 1000;

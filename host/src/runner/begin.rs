@@ -14,7 +14,7 @@ use super::{Agent, Control, Loop, RunError};
 use crate::config::{AdapterName, Config, Task, Terms};
 use crate::engine::GateEngine;
 use crate::evidence::{PolicyRunner, Wanted, needs_a_policy, now_ms};
-use crate::memory::{Change, Event, FileStore, Patience, Record, SessionKey, Start, holder, list};
+use crate::memory::{Change, Event, FileStore, Patience, Record, SessionKey, holder, list};
 use crate::moment;
 use crate::process::{self, Keep, Program};
 use crate::worktree::Stamps;
@@ -119,18 +119,14 @@ impl<'l> Loop<'l> {
             profile: task.routing.profile.clone(),
             enforcement: task.routing.enforcement,
             task_class: task.task_class.clone(),
+            contract: contract.clone(),
             contract_digest: task.routing.digest.clone().unwrap_or_default(),
             rules_digest: config.rules_digest(),
             argv: agent.argv.clone(),
             prompt: agent.prompt.clone(),
             attended,
         };
-        let start = Start {
-            contract: contract.clone(),
-            prd: first_prd(config)?,
-            events: Event::new(names::STARTED, &record).into_iter().collect(),
-            ..Start::default()
-        };
+        let start = record.start(first_prd(config)?)?;
         let store = FileStore::open_or_create(gate, &root, &key, &start, PATIENCE)?;
         let state = store.state();
         // One that was killed before it took its baseline has not begun. If it was to be another one, it stays that.

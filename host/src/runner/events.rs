@@ -1,148 +1,17 @@
-//! What a loop writes into `events.jsonl`.
+//! What a loop writes into `events.jsonl`. What every harness writes is in the memory; here is what this host sees beside it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Enforcement, Iteration, LoopFile, Mode, Verdict};
 use crate::evidence::{Known, Stream};
 use crate::worktree::Baseline as ProtectedBaseline;
 
-/// The names of events.
-pub(super) mod names {
-    pub(in crate::runner) const STARTED: &str = "loop_started";
-    pub(in crate::runner) const BASELINE: &str = "baseline";
-    pub(in crate::runner) const RESUMED: &str = "loop_resumed";
-    pub(in crate::runner) const AGENT: &str = "agent_ended";
-    pub(in crate::runner) const CLIENT_STOPPED: &str = "client_stopped";
-    pub(in crate::runner) const CLIENT_ENDED: &str = "client_ended";
-    pub(in crate::runner) const EVIDENCE: &str = "evidence";
-    pub(in crate::runner) const TRIPWIRE: &str = "tripwire";
-    pub(in crate::runner) const VERDICT: &str = "verdict";
-}
-
-/// `loop_started`
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct LoopRecord {
-    /// The version of the host.
-    pub version: String,
-    /// When, in milliseconds since 1970.
-    pub at_ms: u64,
-    /// Where the gate sent the request.
-    pub mode: Mode,
-    /// The profile that was applied.
-    pub profile: Option<String>,
-    /// Whether verdicts bind.
-    pub enforcement: Enforcement,
-    /// What kind of task it is.
-    pub task_class: Option<String>,
-    /// The digest of the pinned contract.
-    pub contract_digest: String,
-    /// The digest of how checks are run: changed only by an operator, as the contract is.
-    pub rules_digest: String,
-    /// The agent.
-    pub argv: Vec<String>,
-    /// The task.
-    pub prompt: String,
-    /// Of a loop whose agent's client asks by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attended: Option<AttendedRecord>,
-}
-
-/// Whose client asks, and the configuration that the loop began with: the files may change meanwhile.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct AttendedRecord {
-    /// The client.
-    pub harness: String,
-    /// The session, as the client names it.
-    pub session: String,
-    /// The configuration.
-    pub config_file: PathBuf,
-    /// What was in it.
-    pub config: String,
-    /// What was asked for beside it, as JSON.
-    pub request: Option<String>,
-    /// The loop file that it began with.
-    pub loop_file: Option<LoopFileRecord>,
-}
-
-/// A loop file, as it was when the loop began.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LoopFileRecord {
-    /// Where it is.
-    pub path: PathBuf,
-    /// What was in it.
-    pub file: LoopFile,
-}
-
-/// `client_stopped`: the agent of a client wanted to stop.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClientRecord {
-    /// The iteration that it ended.
-    pub iteration: u32,
-    /// When, in milliseconds since 1970.
-    pub at_ms: u64,
-    /// How often in a row the client was told to go on, up to this time.
-    pub blocks: u32,
-    /// How much of an answer was judged that the client gives again and again.
-    pub heard: Option<Heard>,
-}
-
-/// The beginning of an answer that was judged before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Heard {
-    /// Its length.
-    pub bytes: usize,
-    /// The BLAKE3 digest of it.
-    pub digest: String,
-}
-
-impl Heard {
-    /// All of an answer.
-    pub fn of(text: &str) -> Self {
-        Self {
-            bytes: text.len(),
-            digest: blake3::hash(text.as_bytes()).to_hex().to_string(),
-        }
-    }
-
-    /// What an answer adds to it. None if it begins otherwise.
-    pub fn rest_of<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let (begin, rest) = text.split_at_checked(self.bytes)?;
-        (Self::of(begin) == *self).then_some(rest)
-    }
-}
-
-/// `client_ended`: the client let its agent stop although it was told to go on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClientEndedRecord {
-    /// The last iteration.
-    pub iteration: u32,
-    /// How often in a row it was told to go on.
-    pub blocks: u32,
-    /// How often the client takes that, if it is known.
-    pub cap: Option<u32>,
-}
-
-/// `loop_resumed`
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct ResumeRecord {
-    /// When, in milliseconds since 1970.
-    pub at_ms: u64,
-    /// Who.
-    pub operator: String,
-    /// Why.
-    pub reason: String,
-    /// The digest of the pinned contract from now on.
-    pub contract_digest: String,
-    /// The digest of how checks are run from now on.
-    pub rules_digest: String,
-    /// The agent from now on.
-    pub argv: Vec<String>,
-    /// The task from now on.
-    pub prompt: String,
-}
+pub use crate::memory::course::{
+    AttendedRecord, ClientEndedRecord, ClientRecord, Heard, LoopFileRecord, LoopRecord,
+    ResumeRecord, VerdictRecord,
+};
+pub(crate) use crate::memory::course::{Tripped, names, word};
 
 /// `baseline`: what things looked like when the loop began. The newest one counts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -215,35 +84,5 @@ impl AgentRecord {
             (None, None) if self.canceled => 130,
             (None, None) => 127,
         }
-    }
-}
-
-/// `tripwire`: something was done that may not be done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tripped {
-    /// The iteration.
-    pub iteration: u32,
-    /// The tripwire.
-    pub tripwire: String,
-    /// What was done.
-    pub reason: String,
-}
-
-/// `verdict`: what the gate was given, and what it answered. With the contract this is all that replaying needs.
-#[derive(Debug, Clone, Serialize)]
-pub struct VerdictRecord<'v> {
-    /// When, in milliseconds since 1970.
-    pub at_ms: u64,
-    /// What the gate was given.
-    pub iteration: &'v Iteration,
-    /// What it answered.
-    pub verdict: &'v Verdict,
-}
-
-/// A word of the specification as it is written in JSON.
-pub(crate) fn word(value: &impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        _ => String::new(),
     }
 }

@@ -2,21 +2,20 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use super::events::{Tripped, VerdictRecord, names, word};
+use super::events::{Tripped, names};
 use super::prompt::{self, Material};
 use super::tripwire::Seen;
 use super::turn::Said;
 use super::watch::{LoopEvent, Phase};
 use super::work::Work;
-use super::{Ended, Loop, RunError, handoff};
+use super::{Ended, Loop, RunError};
 use crate::config::Check;
-use crate::engine::{
-    Action, Decision, Iteration, Prd, ProgressEntry, StopReason, Tampering, Usage, Verdict,
-};
+use crate::engine::{Action, Decision, Iteration, Prd, Tampering, Usage, Verdict};
 use crate::evidence::{
     Evidence, Rules, Scene, Stories, Wanted, gather, look_at_stories, now_ms, settle,
 };
-use crate::memory::{Change, Event, FindingCode, Handoff, Snapshot};
+use crate::memory::course::{Evaluated, Run};
+use crate::memory::{Event, FindingCode};
 use crate::process;
 
 /// How much of the progress log the agent gets to see: its end.
@@ -252,17 +251,6 @@ impl Loop<'_> {
         }
     }
 
-    /// What a person must know: only a loop that stopped without being complete leaves something to do.
-    fn handoff(&self, index: u32, verdict: &Verdict, evidence: &[Evidence]) -> Handoff {
-        match (verdict.decision, verdict.stop_reason) {
-            (Decision::Stop, Some(StopReason::Completed)) => Handoff::Withdraw,
-            (Decision::Stop, _) => {
-                Handoff::Write(handoff::write(&self.key, index, verdict, evidence))
-            }
-            (Decision::Continue | Decision::PassThrough, _) => Handoff::Keep,
-        }
-    }
-
     /// Makes an iteration durable: nobody hears of a verdict that could be lost.
     pub(super) fn remember(
         &mut self,
@@ -281,25 +269,17 @@ impl Loop<'_> {
         events.extend(evidence.flat_map(|evidence| Event::new(names::EVIDENCE, evidence)));
         let tripped = gathered.tripped.iter();
         events.extend(tripped.flat_map(|tripped| Event::new(names::TRIPWIRE, tripped)));
-        let record = VerdictRecord {
+        let evaluated = Evaluated {
             at_ms: now_ms(),
             iteration: input,
             verdict,
-        };
-        events.extend(Event::new(names::VERDICT, &record));
-        let change = Change {
-            snapshot: verdict.snapshot.clone().map(|text| Snapshot {
-                iteration: input.index,
-                text,
-            }),
-            progress: Some(entry(input.index, verdict)),
+            events,
             prd: gathered
                 .stories
                 .map_or_else(Vec::new, |stories| stories.updates),
-            events,
-            handoff: self.handoff(input.index, verdict, &gathered.evidence),
-            ..Change::default()
+            runs: gathered.evidence.iter().filter_map(run).collect(),
         };
+        let change = evaluated.change(&self.key)?;
         let saved = self.store.save(&change)?;
         let behind = saved
             .findings
@@ -315,31 +295,18 @@ impl Loop<'_> {
     }
 }
 
+/// How a person runs a check.
+fn run(evidence: &Evidence) -> Option<Run> {
+    let attempt = evidence.attempts.last()?;
+    Some(Run {
+        check: evidence.check.clone(),
+        argv: attempt.argv.clone(),
+    })
+}
+
 fn tampering(tripped: &Tripped) -> Tampering {
     Tampering {
         what: tripped.tripwire.clone(),
         reason: tripped.reason.clone(),
-    }
-}
-
-/// What the progress log says about an iteration.
-fn entry(iteration: u32, verdict: &Verdict) -> ProgressEntry {
-    let title = match verdict.stop_reason {
-        Some(reason) => format!("stopped: {}", word(&reason)),
-        None => word(&verdict.decision),
-    };
-    let mut body = String::new();
-    for failure in verdict.failures.iter().take(10) {
-        let check = failure.subject();
-        let reason = failure.reason.lines().next().unwrap_or_default();
-        body.push_str(&format!("- {check}: {} ({reason})\n", word(&failure.code)));
-    }
-    if body.is_empty() {
-        body.push_str("every check that was asked for passed\n");
-    }
-    ProgressEntry {
-        iteration,
-        title,
-        body,
     }
 }

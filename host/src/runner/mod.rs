@@ -11,7 +11,6 @@ mod commit;
 mod control;
 mod error;
 mod events;
-mod handoff;
 mod iteration;
 mod operator;
 mod prompt;

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use super::begin::PATIENCE;
 use super::events::{VerdictRecord, names};
-use super::{RunError, handoff, resume};
+use super::{RunError, resume};
 use crate::engine::{
     Action, GateEngine, Iteration, OperatorNote, ProgressEntry, Resumption, StopReason, Verdict,
 };
 use crate::evidence::now_ms;
+use crate::memory::course::handoff;
 use crate::memory::{Change, Event, FileStore, Handoff, SessionKey, Snapshot};
 
 /// Completes a loop in an operator's name. Gives the iteration and the verdict that did it.
@@ -63,7 +64,7 @@ pub fn cancel_stopped(
         ..Iteration::default()
     };
     let verdict = gate.evaluate_final(&state.contract, snapshot, &input)?;
-    let handoff = Handoff::Write(handoff::write(key, input.index, &verdict, &[]));
+    let handoff = Handoff::Write(handoff(key, input.index, &verdict, &[]));
     let body = format!("after {} iterations", state.iteration);
     save(&mut store, &input, &verdict, "canceled", body, handoff)?;
     Ok(Some(state.iteration))

@@ -9,11 +9,10 @@ use super::tripwire::{changed_files, digest_gate_files};
 use super::watch::{LoopEvent, Phase, Watch};
 use super::{Control, Ended, Loop, RunError};
 use crate::config::{Config, Task};
-use crate::engine::{Action, Decision, GateEngine, Resumption, SnapshotView, StopReason, Verdict};
+use crate::engine::{Action, Decision, GateEngine, Resumption, StopReason, Verdict};
 use crate::evidence::now_ms;
-use crate::memory::{
-    Change, Event, FileStore, MemoryError, Record, SessionKey, Snapshot, State, list,
-};
+use crate::memory::course::{self, Reopened};
+use crate::memory::{FileStore, MemoryError, Record, SessionKey, State, list};
 
 /// A loop that goes on, or that turned out to be complete.
 pub enum Resumed<'l> {
@@ -56,21 +55,14 @@ impl<'l> Loop<'l> {
             at_ms: now_ms(),
             operator: resumption.operator.clone(),
             reason: resumption.reason.clone(),
+            contract: contract.clone(),
             contract_digest: task.routing.digest.clone().unwrap_or_default(),
             rules_digest: rules,
             argv: agent.argv.clone(),
             prompt: agent.prompt.clone(),
         };
         let state = store.state();
-        store.save(&Change {
-            snapshot: snapshot.clone().map(|text| Snapshot {
-                iteration: state.iteration,
-                text,
-            }),
-            contract: (state.contract != contract).then(|| contract.clone()),
-            events: Event::new(names::RESUMED, &record).into_iter().collect(),
-            ..Change::default()
-        })?;
+        store.save(&record.change(&state, snapshot.clone())?)?;
         let session = gate.open(&contract, snapshot.as_deref())?;
         let setting = Setting::new(gate, config, task, options, control, watch);
         let baseline = past.baseline.clone().unwrap_or_default();
@@ -224,24 +216,11 @@ pub(super) fn reopen(
     contract: &str,
     resumption: &Resumption,
 ) -> Result<Option<String>, RunError> {
-    let Some(snapshot) = &state.snapshot else {
-        return Ok(None);
-    };
-    let view = gate.read_snapshot(snapshot)?;
-    if view.stopped == Some(StopReason::Completed) {
-        return Err(RunError::Completed {
-            iteration: view.iteration,
-        });
+    match course::reopen(gate, state, contract, resumption)? {
+        Reopened::New => Ok(None),
+        Reopened::At(snapshot) => Ok(Some(snapshot)),
+        Reopened::Completed { iteration } => Err(RunError::Completed { iteration }),
     }
-    if needs_nothing(&view) && state.contract == contract {
-        return Ok(Some(snapshot.clone()));
-    }
-    Ok(Some(gate.resume(contract, snapshot, resumption)?))
-}
-
-/// A loop that was killed was never stopped.
-fn needs_nothing(view: &SnapshotView) -> bool {
-    view.stopped.is_none()
 }
 
 /// The session that was written last.

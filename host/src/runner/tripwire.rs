@@ -8,13 +8,13 @@ use super::iteration::Gathered;
 use super::watch::LoopEvent;
 use super::{Loop, RunError};
 use crate::config::Config;
-use crate::digest::Digest;
 use crate::engine::{Outcome, PrdItem};
 use crate::evidence::reports::TestCounts;
 use crate::evidence::{Evidence, Known, Stories, Story, beginning_of};
 use crate::memory::{Finding, FindingCode};
 use crate::plain_file;
 use crate::worktree::{Baseline as ProtectedBaseline, DifferenceKind, Stamps, Taken};
+use ralph_gate_memory::digest::Digest;
 
 /// What was seen in an iteration, for the tripwires.
 pub(super) struct Seen<'s> {

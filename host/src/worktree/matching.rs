@@ -9,7 +9,7 @@ use super::name::{self, shown};
 use super::plain::{self, Root, absent};
 use super::protected::{Finder, look};
 use super::walk::{Item, Kind};
-use crate::digest::Digest;
+use ralph_gate_memory::digest::Digest;
 
 /// A file that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -36,7 +36,6 @@ mod tests;
 mod tree;
 mod walk;
 
-pub use crate::digest::Digest;
 pub use commit::{CommitOutcome, Identity, Refusal};
 pub use error::WorktreeError;
 pub use limits::{ContentLimits, DEPTH_LIMIT, ENTRY_LIMIT, FILE_LIMIT};
@@ -44,6 +43,7 @@ pub use markers::{ConflictMarker, ConflictMarkers};
 pub use matching::{MatchingFile, matching_files};
 pub use name::shown;
 pub use protected::{Baseline, Difference, DifferenceKind, Stamps, Taken};
+pub use ralph_gate_memory::Digest;
 pub use repository::{Change, ChangeKind, GitState, Repository, Settings, Trust};
 pub use tree::{ChangedFile, ChangedKind, TreeDigest};
 pub use walk::Kind;

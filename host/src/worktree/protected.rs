@@ -18,7 +18,7 @@ use super::name::{self, shown};
 use super::pattern::Patterns;
 use super::plain::{self, Root, Stamp, absent};
 use super::walk::{Item, Kind, Step, Visitor, walk};
-use crate::digest::Digest;
+use ralph_gate_memory::digest::Digest;
 
 /// What the protected files looked like when the loop began.
 ///

@@ -10,7 +10,7 @@ use super::look::{Entry, Look};
 use super::name::{self, shown, shown_path};
 use super::plain::{self, Root};
 use super::repository::{Open, Repository};
-use crate::digest::{self, Digest};
+use ralph_gate_memory::digest::{self, Digest};
 
 /// A digest over all files of the workspace that git does not ignore: path, mode and content of each.
 ///

@@ -1,4 +1,4 @@
-//! Invariant 2: the gate and the shipped policies use no files, clock, environment, threads, randomness or
+//! Invariant 2: the gate, the loop's memory and the shipped policies use no files, clock, environment, threads, randomness or
 //! hash-ordered maps, no `unsafe` outside generated code, and know WIT in one file only.
 
 use std::path::{Path, PathBuf};
@@ -15,6 +15,8 @@ pub(super) const POLICIES: [&str; 3] = [
     "host/policies/evidence/src",
     "host/policies/rego/src",
 ];
+/// Where the code of the loop's memory is, and that of the types which it shares with the host.
+pub(super) const MEMORY: [&str; 2] = ["host/memory/src", "host/types/src"];
 /// The one file of a package that knows WIT.
 const WIT_FILE: &str = "component.rs";
 /// What generates the bindings.
@@ -72,6 +74,11 @@ pub(super) fn pure(root: &Path) -> Vec<Violation> {
     check_all(root, &rust_files(root, &GATE), "the gate")
 }
 
+/// The memory reaches the disk that it is given, and nothing else.
+pub(super) fn pure_memory(root: &Path) -> Vec<Violation> {
+    check_all(root, &rust_files(root, &MEMORY), "the memory")
+}
+
 /// Neither does a shipped policy.
 pub(super) fn pure_policies(root: &Path) -> Vec<Violation> {
     let mut files = rust_files(root, &POLICIES);
@@ -99,8 +106,12 @@ fn rust_files(root: &Path, folders: &[&str]) -> Vec<PathBuf> {
 
 /// Whether a file is the one of its package that knows WIT.
 fn knows_wit(path: &Path) -> bool {
-    let mut folders = GATE.iter().chain(&POLICIES);
-    folders.any(|folder| path == Path::new(folder).join(WIT_FILE))
+    folders().any(|folder| path == Path::new(folder).join(WIT_FILE))
+}
+
+/// Everything that is pure.
+pub(super) fn folders() -> impl Iterator<Item = &'static &'static str> {
+    GATE.iter().chain(&MEMORY).chain(&POLICIES)
 }
 
 fn check_all(root: &Path, files: &[PathBuf], who: &str) -> Vec<Violation> {
@@ -146,10 +157,7 @@ fn check(path: &PathBuf, tokens: &[Token], who: &str, violations: &mut Vec<Viola
 /// Only one file names the bindings generator.
 pub(super) fn one_wit_file(root: &Path) -> Vec<Violation> {
     let mut violations = Vec::new();
-    let files = GATE
-        .iter()
-        .chain(&POLICIES)
-        .flat_map(|folder| files_with(root, folder, &[GENERATOR]));
+    let files = folders().flat_map(|folder| files_with(root, folder, &[GENERATOR]));
     for (path, text) in files {
         if knows_wit(&path) {
             continue;

@@ -84,6 +84,7 @@ const fn check_of<T: ?Sized>(name: &'static str, run: fn(&T) -> Vec<Violation>) 
 /// ARCHITECTURE.md.
 const OF_THE_TREE: &[Check<Path>] = &[
     check_of("2: the gate is pure", gate::pure),
+    check_of("2: the memory is pure", gate::pure_memory),
     check_of("2: the shipped policies are pure", gate::pure_policies),
     check_of("2: only component.rs knows WIT", gate::one_wit_file),
     check_of(

@@ -183,6 +183,13 @@ fn an_impure_gate_is_reported_whatever_it_reaches_for() {
 }
 
 #[test]
+fn an_impure_memory_is_reported_whatever_it_reaches_for() {
+    for folder in ["host/memory/src", "host/types/src"] {
+        impurities_are_reported_in(folder, "2: the memory is pure");
+    }
+}
+
+#[test]
 fn an_impure_policy_is_reported_whatever_it_reaches_for() {
     for folder in ["cel", "evidence", "rego"] {
         let folder = format!("host/policies/{folder}/src");
@@ -243,11 +250,15 @@ fn words_in_comments_strings_and_tests_are_no_impurity() {
 
 #[test]
 fn unsafe_in_the_wit_file_is_allowed_in_the_generated_module_only() {
-    let file = "gate-component/src/component.rs";
-    breaks_nothing(|tree| tree.append(file, "mod bindings { unsafe extern \"C\" {} }"));
-    breaks("2: the gate is pure", file, |tree| {
-        tree.append(file, "fn f() { unsafe { g() } }");
-    });
+    for (file, check) in [
+        ("gate-component/src/component.rs", "2: the gate is pure"),
+        ("host/memory/src/component.rs", "2: the memory is pure"),
+    ] {
+        breaks_nothing(|tree| tree.append(file, "mod bindings { unsafe extern \"C\" {} }"));
+        breaks(check, file, |tree| {
+            tree.append(file, "fn f() { unsafe { g() } }");
+        });
+    }
 }
 
 #[test]
@@ -279,12 +290,11 @@ fn a_second_file_that_knows_wit_is_reported() {
 
 #[test]
 fn wasmtime_outside_the_engine_is_reported() {
-    breaks("3: only the engine", "host/src/runner/broken.rs", |tree| {
-        tree.write(
-            "host/src/runner/broken.rs",
-            "//! Broken on purpose.\nuse wasmtime::Engine;\n",
-        );
-    });
+    for broken in ["host/src/runner/broken.rs", "host/memory/src/broken.rs"] {
+        breaks("3: only the engine", broken, |tree| {
+            tree.write(broken, "//! Broken on purpose.\nuse wasmtime::Engine;\n");
+        });
+    }
     breaks_nothing(|tree| {
         tree.write(
             "host/src/policy/fine.rs",
@@ -295,13 +305,14 @@ fn wasmtime_outside_the_engine_is_reported() {
 
 #[test]
 fn a_rule_that_the_host_takes_from_the_crate_is_reported() {
-    let broken = "host/src/runner/broken.rs";
-    breaks("5: the host asks the component", broken, |tree| {
-        tree.write(
-            broken,
-            "//! Broken on purpose.\nuse ralph_gate_component::session::Session;\n",
-        );
-    });
+    for broken in ["host/src/runner/broken.rs", "host/memory/src/broken.rs"] {
+        breaks("5: the host asks the component", broken, |tree| {
+            tree.write(
+                broken,
+                "//! Broken on purpose.\nuse ralph_gate_component::session::Session;\n",
+            );
+        });
+    }
     breaks_nothing(|tree| {
         tree.write(
             "host/src/config/fine.rs",

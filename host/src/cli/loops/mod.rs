@@ -257,8 +257,7 @@ mod tests {
     fn a_loop_that_is_still_ending_has_not_done_what_was_asked() {
         let end = ended(Some(Holder {
             process: Some(7),
-            program: None,
-            since: None,
+            ..Holder::default()
         }));
         assert!(!end.was(|_| true));
         assert_eq!(

@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::{Errno, retry_on_intr};
@@ -26,6 +27,9 @@ const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 const PLAIN: OFlags = OFlags::NOFOLLOW
     .union(OFlags::CLOEXEC)
     .union(OFlags::NONBLOCK);
+
+/// How long a reader lets a writer go on before it looks again.
+const PAUSE: Duration = Duration::from_millis(5);
 
 const LOCK: Place = Place::member("lock");
 
@@ -443,6 +447,10 @@ impl Disk for SessionFolder {
         // A descriptor of its own: one that has reported an error may not report it again.
         let fresh = reopen(self.need(folder)?).map_err(failed)?;
         retry_on_intr(|| rustix::fs::fsync(&fresh)).map_err(failed)
+    }
+
+    fn pause(&self) {
+        std::thread::sleep(PAUSE);
     }
 }
 

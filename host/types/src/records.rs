@@ -8,19 +8,22 @@
     reason = "what needs no word in the WIT, which these types mirror, needs none here"
 )]
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+#[cfg(feature = "wasmtime")]
 use wasmtime::component::{ComponentType, Lift, Lower};
 
 /// Declares an enum of the WIT: each variant with the name of its case.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$case_meta:meta])* $case:ident = $wit:literal,)+ }) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-        #[derive(ComponentType, Lift, Lower)]
-        #[component(enum)]
+        #[cfg_attr(feature = "wasmtime", derive(ComponentType, Lift, Lower))]
+        #[cfg_attr(feature = "wasmtime", component(enum))]
         $(#[$meta])*
         #[repr(u8)]
         pub enum $name {
-            $($(#[$case_meta])* #[component(name = $wit)] $case,)+
+            $($(#[$case_meta])* #[cfg_attr(feature = "wasmtime", component(name = $wit))] $case,)+
         }
     };
 }
@@ -57,8 +60,12 @@ words! {
 }
 
 /// One thing that is wrong with a text, at its place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct Problem {
     /// Where in the structure, for example `completion_checks[1].id`. Empty for the whole text.
     pub path: String,
@@ -73,8 +80,12 @@ pub struct Problem {
 }
 
 /// A call that could not be answered. Errors are data; the gate never traps on input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct GateError {
     pub code: ErrorCode,
     /// One or two sentences for a person: the thing, the place, the remedy.
@@ -131,8 +142,12 @@ words! {
 }
 
 /// The result of reading a contract.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct ContractReport {
     /// True when there is no problem. Warnings do not make a contract invalid.
     pub valid: bool,
@@ -164,8 +179,12 @@ words! {
 }
 
 /// Where a request goes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct Routing {
     /// `standard` or `ralph`, never `auto`.
     pub mode: Mode,
@@ -239,8 +258,12 @@ words! {
 }
 
 /// One check's result: evidence that the host gathered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 #[serde(deny_unknown_fields)]
 pub struct CheckResult {
     pub id: String,
@@ -252,7 +275,7 @@ pub struct CheckResult {
     #[serde(default)]
     pub code: Option<FailureCode>,
     /// The outcome of each try in order, when the check was rerun. The last one is `outcome`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub attempts: Vec<Outcome>,
     /// The iteration that this evidence was gathered in. Another one than this: stale.
     #[serde(default)]
@@ -293,94 +316,139 @@ words! {
 }
 
 /// Something the agent works on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 #[serde(deny_unknown_fields)]
 pub struct Artifact {
     pub name: String,
     pub kind: ArtifactKind,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub content: String,
 }
 
 /// What a tool printed, as far as it shows progress.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 #[serde(deny_unknown_fields)]
 pub struct ToolOutput {
     pub name: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub content: String,
 }
 
 /// Something that was changed although it may not be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 #[serde(deny_unknown_fields)]
 pub struct Tampering {
     /// What was changed, for example a path.
     pub what: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub reason: String,
 }
 
 /// What this iteration used. The gate adds it up.
-#[derive(
-    Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower,
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
 )]
-#[component(record)]
 #[serde(default, deny_unknown_fields)]
 pub struct Usage {
-    #[component(name = "elapsed-ms")]
+    #[cfg_attr(feature = "wasmtime", component(name = "elapsed-ms"))]
+    #[serde(deserialize_with = "or_empty")]
     pub elapsed_ms: u32,
-    #[component(name = "tool-calls")]
+    #[cfg_attr(feature = "wasmtime", component(name = "tool-calls"))]
+    #[serde(deserialize_with = "or_empty")]
     pub tool_calls: u32,
     /// Exact decimal, for example `0.14`. None is nothing.
-    #[component(name = "cost-usd")]
+    #[cfg_attr(feature = "wasmtime", component(name = "cost-usd"))]
+    #[serde(deserialize_with = "decimal")]
     pub cost_usd: Option<String>,
+    #[serde(deserialize_with = "or_empty")]
     pub tokens: u32,
 }
 
+/// On input, what is `null` is as if it were absent.
+fn or_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// The text of a decimal that was written as a string or as a number: it never passes through a float.
+fn decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let Some(raw) = Option::<Box<RawValue>>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    let text = raw.get();
+    if text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+        return Ok(Some(text.to_owned()));
+    }
+    serde_json::from_str(text).map_err(D::Error::custom)
+}
+
 /// A person who decided something, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 #[serde(deny_unknown_fields)]
 pub struct OperatorNote {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub operator: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub reason: String,
 }
 
 /// One turn of the agent, as data.
-#[derive(
-    Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower,
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
 )]
-#[component(record)]
 #[serde(deny_unknown_fields)]
 pub struct Iteration {
     /// From 1, one more than the last.
     pub index: u32,
     pub action: Action,
     /// The person or the harness canceled the loop.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub canceled: bool,
     /// What the agent wrote.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub output: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub checks: Vec<CheckResult>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub artifacts: Vec<Artifact>,
-    #[component(name = "tool-outputs")]
-    #[serde(default)]
+    #[cfg_attr(feature = "wasmtime", component(name = "tool-outputs"))]
+    #[serde(default, deserialize_with = "or_empty")]
     pub tool_outputs: Vec<ToolOutput>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub tampered: Vec<Tampering>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_empty")]
     pub usage: Usage,
     /// An operator completes the loop by hand.
-    #[component(name = "override")]
+    #[cfg_attr(feature = "wasmtime", component(name = "override"))]
     #[serde(default)]
     pub r#override: Option<OperatorNote>,
 }
@@ -424,8 +492,12 @@ words! {
 }
 
 /// One reason why the iteration is not complete.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct Failure {
     pub code: FailureCode,
     /// The check, where the failure belongs to one.
@@ -465,8 +537,12 @@ words! {
 }
 
 /// One fact that has to become true. All of them together complete the loop.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct Need {
     pub kind: NeedKind,
     pub check: Option<String>,
@@ -499,8 +575,12 @@ words! {
 }
 
 /// One promise tag.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct PromiseTag {
     /// Byte offset of `<promise>` in the output.
     pub offset: u32,
@@ -525,8 +605,12 @@ words! {
 }
 
 /// One line of the `<context>` block.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct ContextEntry {
     pub key: String,
     pub kind: ContextKind,
@@ -534,8 +618,12 @@ pub struct ContextEntry {
 }
 
 /// What the output promises.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct PromiseReport {
     /// The text of the promise that counts.
     pub accepted: Option<String>,
@@ -548,27 +636,35 @@ pub struct PromiseReport {
     pub tags: Vec<PromiseTag>,
     pub context: Vec<ContextEntry>,
     /// Why the context block could not be read. Never a failure.
-    #[component(name = "context-warning")]
+    #[cfg_attr(feature = "wasmtime", component(name = "context-warning"))]
     pub context_warning: Option<String>,
 }
 
 /// One part of the fingerprint.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct FingerprintPart {
     /// `artifact:NAME`, `tool:NAME`, `output` or `checks`.
     pub name: String,
     pub digest: String,
     /// How many iterations in a row it has been the same, this one included.
-    #[component(name = "unchanged-for")]
+    #[cfg_attr(feature = "wasmtime", component(name = "unchanged-for"))]
     pub unchanged_for: u32,
     /// Set when the content could not be parsed as its kind and was digested as text instead.
     pub note: Option<String>,
 }
 
 /// What the work looks like, so that two equal iterations can be recognised.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct Fingerprint {
     pub digest: String,
     /// Digest of the artifacts alone: what evidence refers to. None without artifacts.
@@ -577,15 +673,19 @@ pub struct Fingerprint {
     pub counted: bool,
     pub parts: Vec<FingerprintPart>,
     /// Equal iterations in a row, this one included.
-    #[component(name = "equal-in-a-row")]
+    #[cfg_attr(feature = "wasmtime", component(name = "equal-in-a-row"))]
     pub equal_in_a_row: u32,
     /// What has stayed the same, since when. Empty while there is progress.
     pub diagnosis: String,
 }
 
 /// How close one guardrail is. The names are those of the contract's fields.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct Guardrail {
     pub name: String,
     pub used: String,
@@ -595,28 +695,36 @@ pub struct Guardrail {
 }
 
 /// Totals over the loop, this iteration included.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct Counters {
     pub iteration: u32,
-    #[component(name = "elapsed-ms")]
+    #[cfg_attr(feature = "wasmtime", component(name = "elapsed-ms"))]
     pub elapsed_ms: u32,
-    #[component(name = "tool-calls")]
+    #[cfg_attr(feature = "wasmtime", component(name = "tool-calls"))]
     pub tool_calls: u32,
-    #[component(name = "cost-usd")]
+    #[cfg_attr(feature = "wasmtime", component(name = "cost-usd"))]
     pub cost_usd: String,
     pub tokens: u32,
-    #[component(name = "consecutive-failures")]
+    #[cfg_attr(feature = "wasmtime", component(name = "consecutive-failures"))]
     pub consecutive_failures: u32,
-    #[component(name = "check-retries")]
+    #[cfg_attr(feature = "wasmtime", component(name = "check-retries"))]
     pub check_retries: u32,
     /// The guardrails that are on.
     pub guardrails: Vec<Guardrail>,
 }
 
 /// How one check of the contract was judged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct CheckAssessment {
     pub id: String,
     pub required: bool,
@@ -627,22 +735,30 @@ pub struct CheckAssessment {
 }
 
 /// What an enforcing gate would have said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct ShadowVerdict {
     pub decision: Decision,
-    #[component(name = "stop-reason")]
+    #[cfg_attr(feature = "wasmtime", component(name = "stop-reason"))]
     pub stop_reason: Option<StopReason>,
     pub detail: Option<String>,
     pub signal: Signal,
 }
 
 /// The gate's answer for one iteration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct Verdict {
     pub decision: Decision,
-    #[component(name = "stop-reason")]
+    #[cfg_attr(feature = "wasmtime", component(name = "stop-reason"))]
     pub stop_reason: Option<StopReason>,
     /// Which guardrail, by the name of its contract field, where the reason alone does not say.
     pub detail: Option<String>,
@@ -667,13 +783,17 @@ pub struct Verdict {
     pub shadow: Option<ShadowVerdict>,
     pub checks: Vec<CheckAssessment>,
     /// Results for checks that the contract doesn't name. They change nothing.
-    #[component(name = "unused-checks")]
+    #[cfg_attr(feature = "wasmtime", component(name = "unused-checks"))]
     pub unused_checks: Vec<String>,
 }
 
 /// What to tell the agent before an iteration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct Brief {
     /// The index of the iteration to come.
     pub iteration: u32,
@@ -683,8 +803,12 @@ pub struct Brief {
 }
 
 /// An operator's decision to go on with a loop that stopped, or with another contract.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 #[serde(deny_unknown_fields)]
 pub struct Resumption {
     #[serde(default)]
@@ -692,14 +816,18 @@ pub struct Resumption {
     #[serde(default)]
     pub reason: String,
     /// Pin the contract given now instead of the one that the loop began with.
-    #[component(name = "accept-contract")]
+    #[cfg_attr(feature = "wasmtime", component(name = "accept-contract"))]
     #[serde(default)]
     pub accept_contract: bool,
 }
 
 /// One issue file, as text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 #[serde(deny_unknown_fields)]
 pub struct IssueFile {
     pub path: String,
@@ -709,27 +837,33 @@ pub struct IssueFile {
 
 /// One issue. `status` is `proposed`, `in_progress`, `blocked` or `done`; another word is an error signal,
 /// not an error, because the loop has to learn of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 #[serde(deny_unknown_fields)]
 pub struct Issue {
     pub id: String,
     pub status: String,
     /// A blocked issue that only a person can unblock.
-    #[component(name = "needs-human")]
+    #[cfg_attr(feature = "wasmtime", component(name = "needs-human"))]
     #[serde(default)]
     pub needs_human: bool,
     /// Ids of issues that must be done first.
-    #[component(name = "depends-on")]
+    #[cfg_attr(feature = "wasmtime", component(name = "depends-on"))]
     #[serde(default)]
     pub depends_on: Vec<String>,
 }
 
 /// What to decide a signal from. Both lists together are the state.
-#[derive(
-    Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower,
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
 )]
-#[component(record)]
 #[serde(default, deny_unknown_fields)]
 pub struct IssueStates {
     pub issues: Vec<Issue>,
@@ -738,15 +872,19 @@ pub struct IssueStates {
 }
 
 /// Exactly one signal, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct SignalReport {
     pub signal: Signal,
     pub reason: String,
     /// Ids of the issues that can be worked on now.
     pub selectable: Vec<String>,
     pub proposed: u32,
-    #[component(name = "in-progress")]
+    #[cfg_attr(feature = "wasmtime", component(name = "in-progress"))]
     pub in_progress: u32,
     pub blocked: u32,
     pub done: u32,
@@ -754,8 +892,12 @@ pub struct SignalReport {
 }
 
 /// What a snapshot says, for people and tools. The text itself is opaque.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct SnapshotView {
     pub version: u32,
     /// Digest of the pinned contract.
@@ -764,21 +906,25 @@ pub struct SnapshotView {
     pub iteration: u32,
     pub stopped: Option<StopReason>,
     pub detail: Option<String>,
-    #[component(name = "elapsed-ms")]
+    #[cfg_attr(feature = "wasmtime", component(name = "elapsed-ms"))]
     pub elapsed_ms: u32,
-    #[component(name = "tool-calls")]
+    #[cfg_attr(feature = "wasmtime", component(name = "tool-calls"))]
     pub tool_calls: u32,
-    #[component(name = "cost-usd")]
+    #[cfg_attr(feature = "wasmtime", component(name = "cost-usd"))]
     pub cost_usd: String,
     pub tokens: u32,
-    #[component(name = "consecutive-failures")]
+    #[cfg_attr(feature = "wasmtime", component(name = "consecutive-failures"))]
     pub consecutive_failures: u32,
     pub resumed: u32,
 }
 
 /// One line of the checklist.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct PrdItem {
     pub id: String,
     pub title: String,
@@ -797,8 +943,12 @@ words! {
 }
 
 /// The checklist.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct Prd {
     pub shape: PrdShape,
     pub items: Vec<PrdItem>,
@@ -807,8 +957,12 @@ pub struct Prd {
 }
 
 /// A change to one line of the checklist.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 #[serde(deny_unknown_fields)]
 pub struct PrdUpdate {
     pub id: String,
@@ -820,8 +974,12 @@ pub struct PrdUpdate {
 }
 
 /// One entry of `progress.txt`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 #[serde(deny_unknown_fields)]
 pub struct ProgressEntry {
     #[serde(default)]
@@ -834,8 +992,12 @@ pub struct ProgressEntry {
 }
 
 /// The whole of `progress.txt`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 pub struct ProgressLog {
     pub entries: Vec<ProgressEntry>,
     /// Text before the first entry, kept as it is.
@@ -845,8 +1007,12 @@ pub struct ProgressLog {
 }
 
 /// The loop state file `.claude/ralph-loop.local.md`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
-#[component(record)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
 #[serde(deny_unknown_fields)]
 pub struct LoopFile {
     #[serde(default)]
@@ -854,17 +1020,17 @@ pub struct LoopFile {
     #[serde(default)]
     pub iteration: u32,
     /// The session that owns the loop. None: the first one that stops.
-    #[component(name = "session-id")]
+    #[cfg_attr(feature = "wasmtime", component(name = "session-id"))]
     #[serde(default)]
     pub session_id: Option<String>,
     /// 0 is what the file says for "unlimited"; the gate never runs unlimited.
-    #[component(name = "max-iterations")]
+    #[cfg_attr(feature = "wasmtime", component(name = "max-iterations"))]
     #[serde(default)]
     pub max_iterations: u32,
-    #[component(name = "completion-promise")]
+    #[cfg_attr(feature = "wasmtime", component(name = "completion-promise"))]
     #[serde(default)]
     pub completion_promise: Option<String>,
-    #[component(name = "started-at")]
+    #[cfg_attr(feature = "wasmtime", component(name = "started-at"))]
     #[serde(default)]
     pub started_at: Option<String>,
     /// Byte for byte what follows the front matter.
@@ -873,14 +1039,16 @@ pub struct LoopFile {
 }
 
 /// What to change in a loop state file. Absent fields stay as they are.
-#[derive(
-    Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower,
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
 )]
-#[component(record)]
 #[serde(default, deny_unknown_fields)]
 pub struct LoopFileChange {
     pub active: Option<bool>,
     pub iteration: Option<u32>,
-    #[component(name = "session-id")]
+    #[cfg_attr(feature = "wasmtime", component(name = "session-id"))]
     pub session_id: Option<String>,
 }

@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::disk::{DiskError, Place, Refusal};
 use super::events::Break;
-use super::lock::Holder;
-use crate::engine::CallError;
+use super::holder::Holder;
+use ralph_gate_types::CallError;
 
 /// A memory that can't be opened, read or written.
 #[derive(Debug, Error)]

@@ -1,13 +1,13 @@
 //! The files that are always replaced as a whole: contract, checklist, handoff.
 
 use super::ABSENT;
-use crate::memory::checkpoint::{Checkpoint, Whole};
-use crate::memory::disk::{Disk, Place};
-use crate::memory::error::MemoryError;
-use crate::memory::finding::{Finding, FindingCode};
-use crate::memory::store::{CONTRACT, HANDOFF, PRD, Store};
-use crate::memory::whole::{Found, compare};
-use crate::memory::{prd, quarantine};
+use crate::checkpoint::{Checkpoint, Whole};
+use crate::disk::{Disk, Place};
+use crate::error::MemoryError;
+use crate::finding::{Finding, FindingCode};
+use crate::store::{CONTRACT, HANDOFF, PRD, Store};
+use crate::whole::{Found, compare};
+use crate::{prd, quarantine};
 
 impl<D: Disk> Store<'_, D> {
     /// Compares a file with what was saved, now and earlier.
@@ -23,7 +23,7 @@ impl<D: Disk> Store<'_, D> {
     }
 
     /// The newest checkpoint is ours alone: a changed one is set aside and written again.
-    pub(in crate::memory) fn look_at_newest(
+    pub(crate) fn look_at_newest(
         &mut self,
         findings: &mut Vec<Finding>,
     ) -> Result<(), MemoryError> {
@@ -43,7 +43,7 @@ impl<D: Disk> Store<'_, D> {
         Ok(())
     }
 
-    pub(in crate::memory) fn look_at_contract(
+    pub(crate) fn look_at_contract(
         &mut self,
         findings: &mut Vec<Finding>,
     ) -> Result<(), MemoryError> {
@@ -81,7 +81,7 @@ impl<D: Disk> Store<'_, D> {
 
     /// Only a file that may lack something is looked at: notes that a person makes in it are theirs. But where there
     /// is none, nobody else may write one.
-    pub(in crate::memory) fn look_at_handoff(
+    pub(crate) fn look_at_handoff(
         &mut self,
         findings: &mut Vec<Finding>,
     ) -> Result<(), MemoryError> {
@@ -135,7 +135,7 @@ impl<D: Disk> Store<'_, D> {
     }
 
     /// The checklist to go on with, and what its file holds.
-    pub(in crate::memory) fn look_at_prd(
+    pub(crate) fn look_at_prd(
         &mut self,
         findings: &mut Vec<Finding>,
     ) -> Result<(Option<String>, Option<Vec<u8>>), MemoryError> {

@@ -1,8 +1,10 @@
 //! What a caller asks a store to remember, and what it gets back.
 
+use serde::{Deserialize, Serialize};
+
 use super::events::Event;
 use super::finding::Finding;
-use crate::engine::{PrdUpdate, ProgressEntry};
+use ralph_gate_types::{PrdUpdate, ProgressEntry};
 
 /// What a session begins with.
 #[derive(Debug, Clone, Default)]
@@ -18,7 +20,8 @@ pub struct Start {
 }
 
 /// The loop's state after an iteration.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Snapshot {
     /// The iteration that it was made in.
     pub iteration: u32,
@@ -44,7 +47,8 @@ pub struct Change {
 }
 
 /// What becomes of the handoff.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Handoff {
     /// It stays as it is, or absent.
     #[default]
@@ -56,7 +60,7 @@ pub enum Handoff {
 }
 
 /// A save that is on the disk.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Saved {
     /// Counts saves.
     pub revision: u64,
@@ -65,7 +69,7 @@ pub struct Saved {
 }
 
 /// What a session holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct State {
     /// Counts saves.
     pub revision: u64,

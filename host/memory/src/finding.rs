@@ -78,7 +78,7 @@ impl Finding {
 /// The findings as one paragraph for a person. Empty if there are none.
 ///
 /// ```
-/// assert_eq!(ralph_gate::memory::paragraph(&[]), "");
+/// assert_eq!(ralph_gate_memory::paragraph(&[]), "");
 /// ```
 pub fn paragraph(findings: &[Finding]) -> String {
     let mut text = String::new();

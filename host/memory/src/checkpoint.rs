@@ -214,7 +214,7 @@ impl Checkpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::events::Event;
+    use crate::events::Event;
 
     fn sample() -> Checkpoint {
         let key = SessionKey::Session("s".into());

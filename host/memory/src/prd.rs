@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use super::error::MemoryError;
 use super::finding::{Finding, FindingCode};
 use super::store::PRD;
-use crate::engine::{CallError, GateEngine, Prd, PrdUpdate};
+use crate::gate::Gate;
+use ralph_gate_types::{CallError, Prd, PrdUpdate};
 
 /// How many changed lines are named.
 const NAMED: usize = 5;
 
 /// Applies updates to a checklist. A line that somebody removed is reported, not made again.
 pub(super) fn update(
-    gate: &GateEngine,
+    gate: &dyn Gate,
     text: String,
     updates: &[PrdUpdate],
     findings: &mut Vec<Finding>,
@@ -35,7 +36,7 @@ pub(super) fn update(
 
 /// What somebody changed in the checklist, in a few words. None if the gate can't read the new one.
 pub(super) fn difference(
-    gate: &GateEngine,
+    gate: &dyn Gate,
     old: Option<&str>,
     new: &str,
 ) -> Result<String, CallError> {

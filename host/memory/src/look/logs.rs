@@ -1,18 +1,18 @@
 //! The two logs: `progress.txt`, to which anybody may write, and `events.jsonl`, which is ours alone.
 
 use super::ABSENT;
-use crate::memory::checkpoint::{EventsRecord, ProgressRecord};
-use crate::memory::disk::{Disk, Place, Stamp};
-use crate::memory::error::MemoryError;
-use crate::memory::events::{Break, Chain, follow};
-use crate::memory::finding::{Finding, FindingCode};
-use crate::memory::progress::{self, Growth, Judgement, Past};
-use crate::memory::quarantine;
-use crate::memory::store::{EVENTS, PROGRESS, Store};
-use crate::memory::write::behind;
+use crate::checkpoint::{EventsRecord, ProgressRecord};
+use crate::disk::{Disk, Place, Stamp};
+use crate::error::MemoryError;
+use crate::events::{Break, Chain, follow};
+use crate::finding::{Finding, FindingCode};
+use crate::progress::{self, Growth, Judgement, Past};
+use crate::quarantine;
+use crate::store::{EVENTS, PROGRESS, Store};
+use crate::write::behind;
 
 impl<D: Disk> Store<'_, D> {
-    pub(in crate::memory) fn look_at_progress(
+    pub(crate) fn look_at_progress(
         &mut self,
         findings: &mut Vec<Finding>,
     ) -> Result<(), MemoryError> {
@@ -86,7 +86,7 @@ impl<D: Disk> Store<'_, D> {
         records
     }
 
-    pub(in crate::memory) fn look_at_events(
+    pub(crate) fn look_at_events(
         &mut self,
         findings: &mut Vec<Finding>,
     ) -> Result<(), MemoryError> {

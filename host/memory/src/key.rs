@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
+use crate::error::MemoryError;
 
 /// How much of the key can be seen in the folder's name.
 const SLUG: usize = 40;
@@ -12,7 +13,7 @@ const DIGITS: usize = 32;
 /// What names a session. Any text will do: the folder is named after its digest.
 ///
 /// ```
-/// use ralph_gate::memory::SessionKey;
+/// use ralph_gate_memory::SessionKey;
 ///
 /// let key = SessionKey::Session("../../etc/passwd".into());
 /// assert!(key.folder().starts_with("etc-passwd-"));
@@ -46,6 +47,14 @@ impl SessionKey {
             slug if slug.is_empty() => digits.to_owned(),
             slug => format!("{slug}-{digits}"),
         }
+    }
+
+    /// The same for a key that may be used: an empty one names nothing.
+    pub fn checked_folder(&self) -> Result<String, MemoryError> {
+        if self.text().is_empty() {
+            return Err(MemoryError::EmptyKey);
+        }
+        Ok(self.folder())
     }
 
     /// Of kind and key.

@@ -1,17 +1,23 @@
 //! `handoff.md`: what a person must know when a loop stops without being complete.
 
-use super::events::word;
-use crate::engine::{StopReason, Verdict};
-use crate::evidence::Evidence;
-use crate::memory::SessionKey;
+use ralph_gate_types::{StopReason, Verdict};
+use serde::{Deserialize, Serialize};
+
+use super::records::word;
+use crate::key::SessionKey;
+
+/// How a person runs a check by hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// The check.
+    pub check: String,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+}
 
 /// The text of the file.
-pub(super) fn write(
-    key: &SessionKey,
-    iteration: u32,
-    verdict: &Verdict,
-    evidence: &[Evidence],
-) -> String {
+pub fn handoff(key: &SessionKey, iteration: u32, verdict: &Verdict, runs: &[Run]) -> String {
     let reason = verdict
         .stop_reason
         .map_or_else(|| word(&verdict.decision), |reason| word(&reason));
@@ -45,17 +51,8 @@ pub(super) fn write(
         let said = failure.reason.replace('\n', "\n  ");
         text.push_str(&format!("- {check}, {}: {said}\n", word(&failure.code)));
     }
-    for evidence in evidence
-        .iter()
-        .filter(|evidence| !evidence.attempts.is_empty())
-    {
-        let argv = evidence
-            .attempts
-            .last()
-            .map(|attempt| attempt.argv.join(" "));
-        if let Some(argv) = argv.filter(|argv| !argv.is_empty()) {
-            text.push_str(&format!("- {} is run as: {argv}\n", evidence.check));
-        }
+    for Run { check, argv } in runs.iter().filter(|run| !run.argv.is_empty()) {
+        text.push_str(&format!("- {check} is run as: {}\n", argv.join(" ")));
     }
     text.push_str(&format!("\n## What to do\n\n{}\n", advice(verdict)));
     let session = match key {

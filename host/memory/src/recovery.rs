@@ -8,7 +8,7 @@ use super::finding::{Finding, FindingCode};
 use super::key::SessionKey;
 use super::quarantine;
 use super::store::{CONTRACT, EVENTS, HANDOFF, PRD, PROGRESS, Store};
-use crate::engine::GateEngine;
+use crate::gate::Gate;
 
 /// The ending of files that have not got their name yet.
 const UNFINISHED: &str = ".new";
@@ -117,7 +117,7 @@ impl<'g, D: Disk> Store<'g, D> {
     /// Opens a session and mends what is not as it was saved. Gives the disk back if there is no session.
     pub fn recover(
         disk: D,
-        gate: &'g GateEngine,
+        gate: &'g dyn Gate,
         key: &SessionKey,
     ) -> Result<Result<Self, D>, MemoryError> {
         let mut findings = Vec::new();

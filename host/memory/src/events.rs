@@ -7,6 +7,8 @@
 //! So an edited line breaks its own seal, and a removed, moved or forged one the seal's use in the next line. The
 //! newest checkpoint knows how many lines there are and the digest of the last one.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -25,7 +27,7 @@ impl Event {
     /// An event with a name and what belongs to it.
     ///
     /// ```
-    /// let event = ralph_gate::memory::Event::new("verdict", &serde_json::json!({ "decision": "continue" }))?;
+    /// let event = ralph_gate_memory::Event::new("verdict", &serde_json::json!({ "decision": "continue" }))?;
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn new(name: &str, data: &impl Serialize) -> Result<Self, serde_json::Error> {
@@ -51,7 +53,7 @@ struct Line<'a> {
 }
 
 /// One event of a log.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
     /// Its number, from 1.
     pub seq: u64,
@@ -266,6 +268,61 @@ pub(super) fn follow(log: &[u8], start: Chain, end: Option<&Chain>) -> Result<Ch
     }
 }
 
+/// Every place where a log was changed, as far as the log alone can tell: without its session, of which the first line
+/// carries a digest, and without the checkpoints, which know its end. A last line may lack its line break.
+///
+/// ```
+/// use ralph_gate_memory::{Break, inspect};
+///
+/// assert_eq!(inspect(b""), []);
+/// assert_eq!(inspect(b"{}\n"), [Break::Edited { line: 1 }]);
+/// ```
+pub fn inspect(log: &[u8]) -> Vec<Break> {
+    let read = |line: &[u8]| {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let Link { seq, prev } = serde_json::from_slice(line).ok()?;
+        Some((seq, prev, sealed(line)?))
+    };
+    let links: Vec<Option<(u64, Digest, Digest)>> = lines(log).map(read).collect();
+    let written: BTreeSet<u64> = links.iter().flatten().map(|(seq, ..)| *seq).collect();
+    let mut breaks = Vec::new();
+    let mut seen = BTreeSet::new();
+    // Where the next line belongs, and the digest that it must carry, unless the line before can't tell.
+    let (mut place, mut head) = (1, None);
+    // Lines that can't be read stand for as many that are missing.
+    let mut unread = 0;
+    for (line, link) in (1..).zip(links) {
+        let Some((seq, prev, digest)) = link else {
+            breaks.push(Break::Edited { line });
+            (unread, head) = (unread + 1, None);
+            continue;
+        };
+        let is_next = seq > place && !written.contains(&place);
+        if is_next {
+            let missing = seq - place;
+            if missing > unread {
+                let count = missing - unread;
+                breaks.push(Break::Removed { line, count });
+            }
+        } else if seq != place {
+            breaks.push(Break::Reordered { line, found: seq });
+        } else if head.is_some_and(|head| head != prev) {
+            // The line itself is whole, so it is the one before that was exchanged.
+            breaks.push(Break::Edited { line: line - 1 });
+        }
+        seen.insert(seq);
+        if is_next || seq == place {
+            (place, head, unread) = (seq.saturating_add(1), Some(digest), 0);
+        } else {
+            head = None;
+        }
+        while seen.remove(&place) {
+            (place, head) = (place.saturating_add(1), None);
+        }
+    }
+    breaks
+}
+
 /// What happened if the line at `number` carries another number: are the missing ones still somewhere below?
 fn out_of_order(log: &[u8], number: u64, found: u64) -> Break {
     let seq = |line: &[u8]| Some(serde_json::from_slice::<Link>(line).ok()?.seq);
@@ -384,5 +441,62 @@ mod tests {
         let other = Chain::start(&SessionKey::Session("t".into()));
         let found = follow(lines.concat().as_bytes(), other, Some(&end));
         assert_eq!(found, Err(Break::Edited { line: 1 }));
+    }
+
+    #[test]
+    fn a_log_alone_tells_of_every_change_but_its_end() {
+        let (whole, _) = log(7);
+        let changed = |change: fn(&mut Vec<String>)| {
+            let mut lines = whole.clone();
+            change(&mut lines);
+            inspect(lines.concat().as_bytes())
+        };
+        assert_eq!(changed(|_| ()), []);
+        assert_eq!(changed(|lines| lines.truncate(4)), []);
+        assert_eq!(
+            inspect(whole.concat().trim_end().as_bytes()),
+            [],
+            "no last line break"
+        );
+        assert_eq!(
+            changed(|lines| {
+                lines[1] = lines[1].replace("\"data\":2", "\"data\":9");
+                lines[4] = "what is this\n".into();
+                lines.remove(5);
+            }),
+            [
+                Break::Edited { line: 2 },
+                Break::Edited { line: 5 },
+                Break::Removed { line: 6, count: 1 }
+            ]
+        );
+        assert_eq!(
+            changed(|lines| lines.insert(2, "what is this\n".into())),
+            [Break::Edited { line: 3 }]
+        );
+        assert_eq!(
+            changed(|lines| lines.insert(3, lines[1].clone())),
+            [Break::Reordered { line: 4, found: 2 }]
+        );
+        assert_eq!(
+            changed(|lines| drop(lines.drain(..2))),
+            [Break::Removed { line: 1, count: 2 }]
+        );
+        assert_eq!(
+            changed(|lines| lines.swap(1, 2)),
+            [Break::Reordered { line: 2, found: 3 }]
+        );
+    }
+
+    #[test]
+    fn a_forged_line_is_found_by_the_line_after_it() {
+        let (mut lines, _) = log(4);
+        let (_, mut chain) = log(1);
+        let forged = chain.link(&Event::new("e", &"forged").unwrap()).unwrap();
+        lines[1] = format!("{}\n", forged.get());
+        assert_eq!(
+            inspect(lines.concat().as_bytes()),
+            [Break::Edited { line: 2 }]
+        );
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::change::{Change, Handoff, Saved, Start, State};
 use super::checkpoint::{Checkpoint, EventsRecord, ProgressRecord, Whole};
-use super::disk::{Disk, Folder, Place, Stamp};
+use super::disk::{Disk, Folder, Place, Ram, Stamp};
 use super::error::MemoryError;
 use super::events::{Chain, Record, follow, records};
 use super::finding::{Finding, FindingCode};
@@ -16,7 +16,8 @@ use super::key::SessionKey;
 use super::prd;
 use super::progress::Growth;
 use crate::digest::Digest;
-use crate::engine::{GateEngine, Prd, ProgressLog};
+use crate::gate::Gate;
+use ralph_gate_types::{Prd, ProgressLog};
 
 pub(super) const PRD: Place = Place::member("prd.json");
 pub(super) const PROGRESS: Place = Place::member("progress.txt");
@@ -46,7 +47,7 @@ impl Default for Retention {
 #[derive(Debug)]
 pub struct Store<'g, D> {
     pub(super) disk: D,
-    pub(super) gate: &'g GateEngine,
+    pub(super) gate: &'g dyn Gate,
     /// The newest checkpoint.
     pub(super) head: Checkpoint,
     pub(super) progress: Progress,
@@ -60,6 +61,16 @@ pub struct Store<'g, D> {
     pub(super) retention: Retention,
     pub(super) soundness: Soundness,
     pub(super) findings: Vec<Finding>,
+}
+
+/// A session in memory: for tests, and where there is no disk. Ends with the process.
+pub type InMemoryStore<'g> = Store<'g, Ram>;
+
+impl<'g> InMemoryStore<'g> {
+    /// Begins a session.
+    pub fn new(gate: &'g dyn Gate, key: &SessionKey, start: &Start) -> Result<Self, MemoryError> {
+        Self::begin(Ram::default(), gate, key, start)
+    }
 }
 
 /// `progress.txt` as it should be now.
@@ -107,7 +118,7 @@ impl<'g, D: Disk> Store<'g, D> {
     /// Begins a session on an empty disk.
     pub fn begin(
         disk: D,
-        gate: &'g GateEngine,
+        gate: &'g dyn Gate,
         key: &SessionKey,
         start: &Start,
     ) -> Result<Self, MemoryError> {
@@ -132,7 +143,7 @@ impl<'g, D: Disk> Store<'g, D> {
         Ok(store)
     }
 
-    fn blank(disk: D, gate: &'g GateEngine, key: SessionKey) -> Self {
+    fn blank(disk: D, gate: &'g dyn Gate, key: SessionKey) -> Self {
         let chain = Chain::start(&key);
         let nothing = Digest::of_content(b"");
         let head = Checkpoint {
@@ -166,7 +177,7 @@ impl<'g, D: Disk> Store<'g, D> {
     }
 
     /// A store whose newest checkpoint is known, and whose files have not been looked at.
-    pub(super) fn at(disk: D, gate: &'g GateEngine, head: Checkpoint) -> Self {
+    pub(super) fn at(disk: D, gate: &'g dyn Gate, head: Checkpoint) -> Self {
         Self {
             disk,
             gate,
@@ -191,6 +202,16 @@ impl<'g, D: Disk> Store<'g, D> {
             findings: Vec::new(),
             head,
         }
+    }
+
+    /// The disk that it is on.
+    pub fn disk(&self) -> &D {
+        &self.disk
+    }
+
+    /// Whose session it is.
+    pub fn key(&self) -> &SessionKey {
+        &self.head.key
     }
 
     /// What the session holds.
@@ -225,7 +246,7 @@ impl<'g, D: Disk> Store<'g, D> {
         let text = self.text(&PROGRESS)?.unwrap_or_default();
         self.gate
             .read_progress(&text)
-            .map_err(|error| MemoryError::gate(&PROGRESS, error.into()))
+            .map_err(|error| MemoryError::gate(&PROGRESS, error))
     }
 
     /// The end of the progress log, from the beginning of a line.
@@ -378,7 +399,7 @@ impl<'g, D: Disk> Store<'g, D> {
             None => String::new(),
             Some(entry) => {
                 let written = self.gate.write_progress(entry);
-                written.map_err(|error| MemoryError::gate(&PROGRESS, error.into()))?
+                written.map_err(|error| MemoryError::gate(&PROGRESS, error))?
             }
         };
         let (added, from, before) = match &self.progress.growth {

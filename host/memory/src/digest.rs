@@ -1,4 +1,4 @@
-//! Digests.
+//! Digests: BLAKE3, of files and of parts.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct Digest(blake3::Hash);
 
 impl Digest {
     /// Of some parts. Where one part ends and the next begins counts.
-    pub(crate) fn of(parts: &[&[u8]]) -> Self {
+    pub fn of(parts: &[&[u8]]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in parts {
             add(&mut hasher, part);
@@ -20,18 +20,18 @@ impl Digest {
     }
 
     /// Of a file's content, as any BLAKE3 tool gives it.
-    pub(crate) fn of_content(bytes: &[u8]) -> Self {
+    pub fn of_content(bytes: &[u8]) -> Self {
         Self(blake3::hash(bytes))
     }
 
     /// Of what a hasher has seen so far.
-    pub(crate) fn so_far(hasher: &blake3::Hasher) -> Self {
+    pub fn so_far(hasher: &blake3::Hasher) -> Self {
         Self(hasher.finalize())
     }
 }
 
 /// Adds a part such that it can't be shifted into the next one.
-pub(crate) fn add(hasher: &mut blake3::Hasher, part: &[u8]) {
+pub fn add(hasher: &mut blake3::Hasher, part: &[u8]) {
     hasher.update(&(part.len() as u64).to_le_bytes());
     hasher.update(part);
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::types::GateError;
+use crate::records::GateError;
 
 /// The gate could not be run, or not to its end. None of these says anything about the loop.
 #[derive(Debug, Error)]
@@ -70,12 +70,6 @@ impl EngineError {
             Self::StackOverflow { .. } => "pass input that is less deeply nested",
             Self::Trap { .. } => "this is a defect of the gate, please report it with the input",
             Self::SessionBroken => "open a new session from the last snapshot",
-        }
-    }
-
-    pub(crate) fn load(error: &wasmtime::Error) -> Self {
-        Self::Load {
-            reason: format!("{error:#}"),
         }
     }
 }

@@ -1,0 +1,16 @@
+//! The course of a loop, as its memory has it: what is saved when it begins, when an iteration was judged, and when it
+//! goes on after a stop. Every harness leaves the same traces, so that each can continue the other's loops.
+
+mod begun;
+mod evaluated;
+mod handoff;
+mod records;
+mod resumed;
+
+pub use evaluated::Evaluated;
+pub use handoff::{Run, handoff};
+pub use records::{
+    AttendedRecord, ClientEndedRecord, ClientRecord, Heard, LoopFileRecord, LoopRecord,
+    ResumeRecord, Tripped, VerdictRecord, names, word,
+};
+pub use resumed::{Reopened, reopen};
