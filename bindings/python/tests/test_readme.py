@@ -2,7 +2,9 @@
 
 import contextlib
 import io
+import os
 import re
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -20,6 +22,8 @@ class Readme(unittest.TestCase):
         self.assertEqual(len(examples), len(expected))
         for example, text in zip(examples, expected):
             printed = io.StringIO()
-            with contextlib.redirect_stdout(printed):
+            with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed):
+                self.addCleanup(os.chdir, os.getcwd())
+                os.chdir(folder)
                 exec(compile(example, str(README), "exec"), {"__name__": "__main__"})
             self.assertEqual(printed.getvalue(), text)

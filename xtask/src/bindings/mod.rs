@@ -58,9 +58,22 @@ pub(crate) struct Embedded {
 
 /// Builds the gate without the host. The same bytes as the host embeds: the build is reproducible.
 pub(crate) fn gate(workspace: &Workspace) -> Result<Embedded> {
+    embed(workspace, "gate.wasm", ralph_gate_builder::build)
+}
+
+/// Builds the loop's memory.
+pub(crate) fn memory(workspace: &Workspace) -> Result<Embedded> {
+    embed(workspace, "memory.wasm", ralph_gate_builder::build_memory)
+}
+
+fn embed(
+    workspace: &Workspace,
+    name: &str,
+    build: fn(&Path, &Path) -> Result<Vec<u8>>,
+) -> Result<Embedded> {
     let folder = workspace.target().join("bindings");
-    let bytes = ralph_gate_builder::build(workspace.root(), &folder.join("guest"))?;
-    let path = folder.join("gate.wasm");
+    let bytes = build(workspace.root(), &folder.join("guest"))?;
+    let path = folder.join(name);
     build::replace(&path, &bytes)?;
     Ok(Embedded { path })
 }

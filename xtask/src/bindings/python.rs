@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{copy_sources, gate};
+use super::{copy_sources, gate, memory};
 use crate::install::{self, Place};
 use crate::process;
 use crate::scratch::Scratch;
@@ -137,10 +137,9 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
         fs::copy(workspace.path(name), source.join(name))?;
     }
-    fs::copy(
-        gate(workspace)?.path,
-        source.join("src/ralph_gate/gate.wasm"),
-    )?;
+    let code = source.join("src/ralph_gate");
+    fs::copy(gate(workspace)?.path, code.join("gate.wasm"))?;
+    fs::copy(memory(workspace)?.path, code.join("memory.wasm"))?;
     let mut build = tool(workspace, &["-m", "build", "--no-isolation", "--outdir"]);
     process::capture(build.arg(&dist).current_dir(&source))?;
     wheel(&dist)
@@ -181,7 +180,42 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Done> {
         step(title, || run(workspace))?;
         done.passed += 1;
     }
+    match step("installing the frameworks", || ensure_frameworks(workspace))? {
+        Some(skip) => done.skips.push(skip),
+        None => {
+            step("the integrations, in their frameworks", || {
+                test_integrations(workspace)
+            })?;
+            done.passed += 1;
+        }
+    }
     Ok(done)
+}
+
+/// The environment with the frameworks that there are integrations for.
+fn frameworks(workspace: &Workspace) -> PathBuf {
+    folder(workspace).join("integrations")
+}
+
+/// Installs the frameworks. Gives why that was not possible.
+fn ensure_frameworks(workspace: &Workspace) -> Result<Option<Skip>> {
+    let pinned = workspace.path(SOURCE).join("tests/integrations");
+    let place = Place::of_python(pinned, frameworks(workspace));
+    let contents = "pydantic-ai, LangGraph and openai-agents, 300 MB on the disk";
+    let reason = install::python(workspace, &place, contents)?;
+    Ok(reason.map(|reason| skip("the integrations for Python", reason)))
+}
+
+/// Installs the wheel beside the frameworks, and runs the tests and examples with them.
+fn test_integrations(workspace: &Workspace) -> Result<()> {
+    let environment = frameworks(workspace).join("venv");
+    let mut pip = pip_install(&environment);
+    pip.args(["--no-index", "--no-deps", "--force-reinstall"]);
+    process::run(pip.arg(wheel(&folder(workspace).join("dist"))?))?;
+    run_tests(
+        &environment,
+        &workspace.path(SOURCE).join("tests/integrations"),
+    )
 }
 
 /// ruff, mypy and vermin have nothing to say.
@@ -215,7 +249,7 @@ fn check_code(workspace: &Workspace) -> Result<()> {
 fn test_newest(workspace: &Workspace) -> Result<()> {
     let environment = folder(workspace).join("installed");
     install(workspace, &environment, Engine::Newest)?;
-    run_tests(workspace, &environment)?;
+    run_tests(&environment, &workspace.path(SOURCE).join("tests"))?;
     let leak = workspace.path(SOURCE).join("bench/leak.py");
     let mut command = Command::new(python_of(&environment));
     process::run(command.arg(leak).arg(EVALUATIONS))
@@ -225,13 +259,22 @@ fn test_oldest(workspace: &Workspace) -> Result<()> {
     let scratch = Scratch::new("python")?;
     let environment = scratch.path("environment");
     install(workspace, &environment, Engine::Oldest)?;
-    run_tests(workspace, &environment)
+    run_tests(&environment, &workspace.path(SOURCE).join("tests"))
 }
 
 /// Makes an empty environment and installs the wheel into it, without the network.
 fn install(workspace: &Workspace, environment: &Path, engine: Engine) -> Result<()> {
     let mut venv = workspace.program("python3", &["-m", "venv", "--clear"]);
     process::run(venv.arg(environment))?;
+    let mut pip = pip_install(environment);
+    pip.arg("--no-index");
+    // Whatever else a user told pip to look at.
+    pip.env_remove("PIP_FIND_LINKS");
+    pip.arg("--find-links").arg(engine.wheels(workspace));
+    process::run(pip.arg(wheel(&folder(workspace).join("dist"))?))
+}
+
+fn pip_install(environment: &Path) -> Command {
     let mut pip = Command::new(python_of(environment));
     quiet(&mut pip);
     pip.args([
@@ -240,17 +283,12 @@ fn install(workspace: &Workspace, environment: &Path, engine: Engine) -> Result<
         "install",
         "--quiet",
         "--disable-pip-version-check",
-        "--no-index",
     ]);
-    // Whatever else a user told pip to look at.
-    pip.env_remove("PIP_FIND_LINKS");
-    pip.arg("--find-links").arg(engine.wheels(workspace));
-    process::run(pip.arg(wheel(&folder(workspace).join("dist"))?))
+    pip
 }
 
-/// Runs the tests of the package with what is installed, from a folder in which there is nothing to import.
-fn run_tests(workspace: &Workspace, environment: &Path) -> Result<()> {
-    let tests = workspace.path(SOURCE).join("tests");
+/// Runs the tests of a folder with what is installed: the sources are not where Python looks.
+fn run_tests(environment: &Path, tests: &Path) -> Result<()> {
     let mut command = Command::new(python_of(environment));
     quiet(&mut command);
     command.args([
@@ -261,8 +299,8 @@ fn run_tests(workspace: &Workspace, environment: &Path) -> Result<()> {
         "discover",
         "--quiet",
     ]);
-    command.arg("--start-directory").arg(&tests);
-    process::run(command.arg("--top-level-directory").arg(&tests))
+    command.arg("--start-directory").arg(tests);
+    process::run(command.arg("--top-level-directory").arg(tests))
 }
 
 /// What the README shows and what `tests/consumer.py` does is right by `mypy --strict`, with what is installed.

@@ -4,7 +4,8 @@
     agent.output_validator(validator(open_session(contract), run_checks))
 
 What the gate refuses goes back to the model as a retry, with the feedback. Whoever leaves `retries` at its default ends
-the loop before the gate does.
+the loop before the gate does; so does the framework's limit of 50 requests a run, which
+`usage_limits=UsageLimits(request_limit=None)` lifts.
 """
 
 from __future__ import annotations
