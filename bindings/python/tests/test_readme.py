@@ -20,10 +20,12 @@ class Readme(unittest.TestCase):
         examples, expected = blocks("python"), blocks("text")
         self.assertGreater(len(examples), 0)
         self.assertEqual(len(examples), len(expected))
+        self.addCleanup(os.chdir, os.getcwd())
         for example, text in zip(examples, expected):
+            folder = tempfile.TemporaryDirectory()
+            self.addCleanup(folder.cleanup)
+            os.chdir(folder.name)
             printed = io.StringIO()
-            with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed):
-                self.addCleanup(os.chdir, os.getcwd())
-                os.chdir(folder)
+            with contextlib.redirect_stdout(printed):
                 exec(compile(example, str(README), "exec"), {"__name__": "__main__"})
             self.assertEqual(printed.getvalue(), text)
