@@ -46,6 +46,8 @@ def judge_now(by: Judge, gather: Gather, output: str) -> Verdict:
     """The same without an event loop."""
     checks = gather(output)
     if inspect.isawaitable(checks):
+        if inspect.iscoroutine(checks):
+            checks.close()
         raise TypeError("the evidence is gathered asynchronously: run the agent asynchronously, too")
     return _evaluate(by, output, checks)
 
