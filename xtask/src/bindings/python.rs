@@ -1,4 +1,4 @@
-//! The PyPI package `ralph-gate`: built in the build folder out of `bindings/python` and the gate, and tested as it is shipped.
+//! The package `ralph-gate` for Python: built in the build folder out of `bindings/python` and the gate, and tested as it is shipped.
 
 mod schema;
 pub(crate) mod types;
@@ -25,6 +25,9 @@ const CODE: [&str; 4] = ["src", "tests", "bench", "examples"];
 
 /// How many evaluations show that memory stays flat.
 const EVALUATIONS: &str = "5000";
+
+/// Tests one thing of what was built.
+type Test = fn(&Workspace) -> Result<()>;
 
 /// How the tests fared.
 #[derive(Debug, Default)]
@@ -170,7 +173,7 @@ fn quiet(command: &mut Command) {
 /// Tests what `package` has built.
 pub(crate) fn test(workspace: &Workspace) -> Result<Done> {
     let mut done = Done::default();
-    let steps: [(&str, fn(&Workspace) -> Result<()>); 4] = [
+    let steps: [(&str, Test); 4] = [
         ("style, types and Python 3.9", check_code),
         ("the wheel in an empty environment", test_newest),
         ("types for those who use it", check_types),

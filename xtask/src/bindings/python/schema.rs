@@ -70,7 +70,7 @@ fn annotation(
         let known = words.iter().filter(|word| !word.is_null());
         let list: Vec<String> = known.map(Value::to_string).collect();
         let literal = format!("Literal[{}]", list.join(", "));
-        return Ok(optional(vec![literal], words.contains(&Value::Null)));
+        return Ok(optional(&[literal], words.contains(&Value::Null)));
     }
     if let Some(Value::Array(cases)) = schema.get("anyOf") {
         let mut kinds = Vec::new();
@@ -79,7 +79,7 @@ fn annotation(
         }
         let nullable = kinds.iter().any(|kind| kind == "None");
         kinds.retain(|kind| kind != "None");
-        return Ok(optional(kinds, nullable));
+        return Ok(optional(&kinds, nullable));
     }
     let types = match schema.get("type") {
         Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).collect(),
@@ -90,7 +90,7 @@ fn annotation(
     for kind in types.iter().filter(|kind| **kind != "null") {
         kinds.push(one_kind(kind, name, schema, names, text)?);
     }
-    Ok(optional(kinds, types.contains(&"null")))
+    Ok(optional(&kinds, types.contains(&"null")))
 }
 
 fn one_kind(
@@ -118,8 +118,8 @@ fn one_kind(
     })
 }
 
-fn optional(kinds: Vec<String>, nullable: bool) -> String {
-    let union = match kinds.as_slice() {
+fn optional(kinds: &[String], nullable: bool) -> String {
+    let union = match kinds {
         [] => return "None".to_owned(),
         [one] => one.clone(),
         more => format!("Union[{}]", more.join(", ")),

@@ -154,16 +154,16 @@ impl Shape {
     }
 
     /// An expression for the Python form of the JSON `value`.
-    fn from_json(&self, value: &str) -> String {
+    fn read_json(&self, value: &str) -> String {
         match self {
             Self::Plain(..) => value.to_owned(),
             Self::Record(name, _) => format!("{name}.from_json({value})"),
             Self::Optional(inner) if inner.is_plain() => value.to_owned(),
             Self::Optional(inner) => {
-                format!("None if {value} is None else {}", inner.from_json(value))
+                format!("None if {value} is None else {}", inner.read_json(value))
             }
             Self::List(inner) if inner.is_plain() => value.to_owned(),
-            Self::List(inner) => format!("[{} for item in {value}]", inner.from_json("item")),
+            Self::List(inner) => format!("[{} for item in {value}]", inner.read_json("item")),
         }
     }
 
@@ -319,7 +319,7 @@ fn from_json(name: &str, fields: &[Field<'_>]) -> String {
          \"\"\"From the gate's answer.\"\"\"\n        return cls(\n"
     );
     for field in fields {
-        let value = field.shape.from_json(&format!("value[\"{}\"]", field.name));
+        let value = field.shape.read_json(&format!("value[\"{}\"]", field.name));
         text += &format!("            {}={value},\n", field.name);
     }
     text + "        )\n"
