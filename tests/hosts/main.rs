@@ -37,6 +37,19 @@ const HOSTS: &[Entry] = &[
         },
     },
     Entry {
+        name: "python",
+        open: |target| {
+            let python = target.join("bindings/python/installed/bin/python");
+            let partner = Path::new(env!("CARGO_MANIFEST_DIR")).join("hosts/python.py");
+            Partner::start(
+                "python",
+                python,
+                &partner,
+                "cargo xtask package python --test",
+            )
+        },
+    },
+    Entry {
         name: "chromium",
         open: |target| {
             let partner = target.join("bindings/web-installed/host.mjs");

@@ -50,6 +50,16 @@ impl Place {
         }
     }
 
+    /// For wheels of Python that are kept, to be installed without the network.
+    pub(crate) fn of_wheels(source: PathBuf, target: PathBuf) -> Self {
+        Self {
+            source,
+            target,
+            files: OF_PIP,
+            product: "wheels",
+        }
+    }
+
     /// Installs what is pinned, unless that is what was installed last. Gives why it was not possible.
     fn ensure(&self, install: impl FnOnce(&Path) -> Result<()>) -> Result<Option<String>> {
         let digest = self.digest()?;
@@ -128,6 +138,26 @@ pub(crate) fn python(
         let mut pip = std::process::Command::new(folder.join(place.product));
         pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]);
         process::run(pip.args(["--requirement", "requirements.txt"]).current_dir(folder))
+    })
+}
+
+/// Downloads wheels with the pip of a Python. Gives why it was not possible.
+pub(crate) fn wheels(python: &Path, place: &Place) -> Result<Option<String>> {
+    place.ensure(|folder| {
+        let wheels = folder.join(place.product);
+        if wheels.exists() {
+            fs::remove_dir_all(&wheels)?;
+        }
+        let mut pip = std::process::Command::new(python);
+        pip.args([
+            "-m",
+            "pip",
+            "download",
+            "--disable-pip-version-check",
+            "--quiet",
+        ]);
+        pip.args(["--no-deps", "--requirement", "requirements.txt", "--dest"]);
+        process::run(pip.arg(wheels).current_dir(folder))
     })
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use anyhow::Result;
 
+use crate::bindings::python;
 use crate::cli::{Args, Command};
 use crate::clients::{self, Clients};
 use crate::process;
@@ -15,7 +16,8 @@ pub(crate) const COMMAND: Command = Command {
     name: "setup",
     summary: "install what is missing of the toolchain, and what the tests need beside it",
     details: "Installs the WebAssembly target, rustfmt and clippy with rustup where they are missing, and into the build\n\
-              folder what tests need: Codex and Gemini CLI, with npm, and what builds the templates of policies, with npm and pip.\n\
+              folder what tests need: Codex and Gemini CLI, with npm, what builds the templates of policies and the\n\
+              package for Python, with npm and pip.\n\
               The other commands do this by themselves.",
     flags: &[],
     words: &[],
@@ -54,7 +56,10 @@ fn run(workspace: &Workspace, _: &Args) -> Result<()> {
         let skips = Toolchain::ALL.map(|it| toolchains::ensure(workspace, it));
         skips.into_iter().collect::<Result<Vec<_>>>()
     })?;
-    let skips = tools.skips.iter().chain(&clients);
+    let python = step("checking what builds the package for Python", || {
+        python::ensure(workspace)
+    })?;
+    let skips = tools.skips.iter().chain(&clients).chain(&python);
     for skip in skips.chain(toolchains.iter().flatten()) {
         println!("{} {skip}", yellow("skipped"));
     }

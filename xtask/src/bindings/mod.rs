@@ -2,6 +2,7 @@
 
 pub(crate) mod node;
 pub(crate) mod playground;
+pub(crate) mod python;
 mod typescript;
 pub(crate) mod web;
 
@@ -20,16 +21,17 @@ pub(crate) const COMMAND: Command = Command {
     name: "package",
     summary: "build the package of a language, with the gate inside",
     details: "node     the npm package ralph-gate, in target/bindings/node; what builds it is installed there with npm\n\
+              python   the PyPI package ralph-gate, in target/bindings/python/dist; what builds it is installed beside it with pip\n\
               web      the npm package ralph-gate-web, in target/bindings/web; with npm too, and Debian's chromium for its tests\n\
               playground  the site, in target/bindings/playground/site, on the package for browsers",
     flags: &[Flag {
         name: "--test",
         meaning: "test it too, as it is installed in an empty project",
     }],
-    words: &["node", "web", "playground"],
+    words: &["node", "python", "web", "playground"],
     examples: &[
         "cargo xtask package node",
-        "cargo xtask package node --test",
+        "cargo xtask package python --test",
         "cargo xtask package web --test",
     ],
     run,
@@ -42,6 +44,14 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
             node::package(workspace).and_then(must)?;
             if args.has("--test") {
                 let tested = node::test(workspace, None)?;
+                tested.skips.into_iter().try_for_each(|it| must(Some(it)))?;
+            }
+            Ok(())
+        }
+        Some("python") => {
+            python::package(workspace).and_then(must)?;
+            if args.has("--test") {
+                let tested = python::test(workspace)?;
                 tested.skips.into_iter().try_for_each(|it| must(Some(it)))?;
             }
             Ok(())
@@ -64,7 +74,7 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
             }
             Ok(())
         }
-        _ => bail!("say which: `cargo xtask package node`, `web` or `playground`"),
+        _ => bail!("say which: `cargo xtask package node`, `python`, `web` or `playground`"),
     }
 }
 
@@ -113,7 +123,7 @@ fn copy_sources(from: &Path, to: &Path) -> Result<()> {
     for entry in entries {
         let entry = entry?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
-        if entry.file_name() == "node_modules" {
+        if entry.file_name() == "node_modules" || entry.file_name() == "__pycache__" {
             continue;
         }
         if entry.file_type()?.is_dir() {

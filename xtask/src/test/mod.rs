@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::bindings::{node, playground, web};
+use crate::bindings::{node, playground, python, web};
 use crate::build::{self, Built, Profile};
 use crate::cli::{Args, Command, Flag};
 use crate::clients::{self, Clients};
@@ -21,7 +21,7 @@ pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
-              unit and integration tests with the vectors, doc tests, real agent clients, templates of policies, the packages for Node and browsers, the playground,\n\
+              unit and integration tests with the vectors, doc tests, real agent clients, templates of policies, the packages for Node, Python and browsers, the playground,\n\
               every vector on every host, killed processes, tidy, the reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
@@ -109,6 +109,11 @@ const STEPS: &[Step] = &[
         name: "node",
         extent: Extent::Usual,
         run: node_package,
+    },
+    Step {
+        name: "python",
+        extent: Extent::Usual,
+        run: python_package,
     },
     Step {
         name: "web",
@@ -332,6 +337,21 @@ fn playground_site(run: &mut Run<'_>) -> Result<Counts> {
     Ok(Counts {
         passed: tested.passed,
         skips: tested.skips,
+        ..Counts::default()
+    })
+}
+
+fn python_package(run: &mut Run<'_>) -> Result<Counts> {
+    let done = match python::package(run.workspace)? {
+        None => {
+            run.hosts.push("python");
+            python::test(run.workspace)?
+        }
+        Some(skip) => python::Done::skipped(skip),
+    };
+    Ok(Counts {
+        passed: done.passed,
+        skips: done.skips,
         ..Counts::default()
     })
 }

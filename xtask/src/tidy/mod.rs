@@ -10,6 +10,7 @@ mod house;
 mod lexer;
 mod licences;
 mod markdown;
+mod python;
 mod rules;
 mod vectors;
 
@@ -99,6 +100,7 @@ const OF_THE_TREE: &[Check<Path>] = &[
     check_of("5: the bindings contain no rule", rules::bindings),
     check_of("6: compiled code is loaded in one place", host::loading),
     check_of("7: every vector runs on every host", vectors::check),
+    check_of("the types of Python are those of the WIT", python::types),
     check_of("every Rust file says what it is", house::first_lines),
     check_of("versions stand in the workspace table", house::versions),
     check_of(

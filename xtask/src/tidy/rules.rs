@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::lexer::{Kind, lex, lex_without_tests};
 use super::{Violation, read};
+use crate::bindings::python::types;
 use crate::sources;
 
 /// Parts of the host that translate.
@@ -17,7 +18,9 @@ const TRANSLATORS: &[&str] = &["host/src/harness", "host/src/cli"];
 const BINDINGS: &str = "bindings";
 
 /// Files of the bindings that hold code.
-const CODE: &[&str] = &[".rs", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".py", ".sh", ".html"];
+const CODE: &[&str] = &[
+    ".rs", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".py", ".sh", ".html",
+];
 
 /// Where the fields of a contract are listed, as `const FIELDS`.
 const CONTRACT: &str = "gate-component/src/contract/fields.rs";
@@ -147,9 +150,11 @@ fn is_test_or_type(path: &Path) -> bool {
     let in_tests = path.iter().any(|part| {
         ["tests", "test", "examples", "bench"]
             .iter()
-            .any(|it| part == *it)
+            .any(|name| part == *name)
     });
-    in_tests || name.contains(".test.") || name.starts_with("test_") || name.ends_with(".d.ts")
+    let is_test = in_tests || name.contains(".test.") || name.starts_with("test_");
+    // Another check sees to it that the types of Python are what the WIT gives.
+    is_test || name.ends_with(".d.ts") || path == Path::new(types::FILE)
 }
 
 /// Lines that are only a comment in JavaScript, TypeScript, Python, shell or HTML.

@@ -262,6 +262,20 @@ fn unsafe_in_the_wit_file_is_allowed_in_the_generated_module_only() {
 }
 
 #[test]
+fn types_of_python_that_the_wit_does_not_give_are_reported() {
+    let file = "bindings/python/src/ralph_gate/types.py";
+    let check = "the types of Python";
+    breaks(check, file, |tree| tree.append(file, "# edited by hand"));
+    breaks(check, file, |tree| {
+        let wit = tree.read("wit/gate.wit");
+        let (outcome, more) = ("    flaky,\n  }", "    flaky,\n    late,\n  }");
+        assert!(wit.contains(outcome));
+        tree.write("wit/gate.wit", &wit.replace(outcome, more));
+    });
+    breaks(check, file, |tree| tree.remove(file));
+}
+
+#[test]
 fn a_second_file_that_knows_wit_is_reported() {
     breaks(
         "2: only component.rs knows WIT",
