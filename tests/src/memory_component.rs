@@ -1,5 +1,10 @@
 //! The loop's memory as other languages have it: the component, in wasmtime, on a real folder.
 
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "all of it panics where the component traps, which no test may survive"
+)]
+
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
