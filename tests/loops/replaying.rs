@@ -223,7 +223,8 @@ fn a_contract_that_an_operator_accepted_is_replayed_from_where_it_was() {
         .stopped("max_iters", None, 1);
     workplace.write("ralph-gate.toml", &simple("loop_max_iters = 9"));
     let arguments = ["--json", "--resume", "--accept-contract"];
-    let turns = [vec![move_on()], vec![work(), promise()]];
+    // Of these the first one is over.
+    let turns = [vec![move_on()], vec![move_on()], vec![work(), promise()]];
     // `finish` replays the log.
     let outcome = workplace.start_with(&arguments, &[], &turns).finish();
     assert_eq!(outcome.stop().0, "completed", "{outcome:#?}");
