@@ -3,6 +3,7 @@
 //! Without names all hosts are asked. A host that was not built is a failure: `cargo xtask test` builds them first.
 
 mod partner;
+mod relay;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -92,6 +93,10 @@ fn run() -> Result<bool> {
     }
     for failure in lines.iter().flat_map(|line| &line.failures) {
         eprintln!("{failure}");
+    }
+    let has = |name: &str| lines.iter().any(|line| line.name == name);
+    if has("node") && has("python") {
+        relay::run(&target()?).context("one loop in three languages")?;
     }
     Ok(lines.iter().all(|line| line.failures.is_empty()))
 }

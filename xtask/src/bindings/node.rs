@@ -125,8 +125,10 @@ fn install_in_empty_project(workspace: &Workspace, tarball: &Path) -> Result<()>
     let mut npm = workspace.program("npm", &["install", "--offline", "--silent"]);
     npm.args(["--no-audit", "--no-fund", "--no-package-lock"]);
     process::run(npm.arg(tarball).current_dir(&project))?;
-    let partner = workspace.path("tests/hosts/node.mjs");
-    fs::copy(partner, project.join("host.mjs"))?;
+    for (script, name) in [("node.mjs", "host.mjs"), ("memory.mjs", "memory.mjs")] {
+        let script = workspace.path("tests/hosts").join(script);
+        fs::copy(script, project.join(name))?;
+    }
     Ok(())
 }
 
