@@ -1,6 +1,7 @@
 //! The gate in other languages: one file for each package, and what they are generated from.
 
 pub(crate) mod node;
+mod npm;
 pub(crate) mod playground;
 pub(crate) mod python;
 mod typescript;
@@ -81,6 +82,23 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
 /// A command that was asked for by name fails where a test would be skipped.
 fn must(skip: Option<Skip>) -> Result<()> {
     skip.map_or(Ok(()), |skip| bail!("{skip}"))
+}
+
+/// What came of a package's tests.
+#[derive(Debug, Default)]
+pub(crate) struct Tested {
+    pub(crate) passed: usize,
+    pub(crate) skips: Vec<Skip>,
+}
+
+impl Tested {
+    /// Nothing could be tested.
+    pub(crate) fn skipped(skip: Skip) -> Self {
+        Self {
+            passed: 0,
+            skips: vec![skip],
+        }
+    }
 }
 
 /// A component that packages embed.

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
-use serde_json::json;
+use anyhow::Result;
 
-use super::{Embedded, copy_sources, gate, memory, typescript};
+use super::{Tested, copy_sources, gate, memory, npm};
 use crate::install::{self, Place};
 use crate::process;
 use crate::setup::Skip;
@@ -17,12 +16,8 @@ use crate::workspace::Workspace;
 /// The sources.
 const SOURCE: &str = "bindings/node";
 
-/// What came of the tests.
-#[derive(Debug, Default)]
-pub(crate) struct Tested {
-    pub(crate) passed: usize,
-    pub(crate) skips: Vec<Skip>,
-}
+/// What goes into the project that has the package: the partner for the vectors, and what goes on with a session.
+const SCRIPTS: &[npm::Script] = &[("node.mjs", "host.mjs"), ("memory.mjs", "memory.mjs")];
 
 /// The folder in which the package is built. Its `dist` is what is shipped.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
@@ -62,80 +57,24 @@ fn skip(name: &str, reason: String) -> Skip {
 /// Builds the package where `ensure` has installed, and installs it in a project that has nothing else.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let folder = folder(workspace);
-    clear(&folder.join("src"))?;
+    npm::clear(&folder.join("src"))?;
     copy_sources(&workspace.path(SOURCE), &folder)?;
     for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
         fs::copy(workspace.path(name), folder.join(name))?;
     }
-    write_generated(workspace, &folder)?;
-    write_embedded(&folder, &gate(workspace)?, &memory(workspace)?)?;
+    npm::write_generated(workspace, &folder)?;
+    let (gate, memory) = (gate(workspace)?, memory(workspace)?);
+    npm::write_embedded(&folder, &[("gate", &gate), ("memory", &memory)])?;
     let mut node = workspace.program("node", &["build.mjs", "embedded.json"]);
     process::run(node.current_dir(&folder))?;
-    install_in_empty_project(workspace, &pack(workspace)?)
-}
-
-fn clear(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)
-            .with_context(|| format!("{} can't be removed", folder.display()))?;
-    }
-    Ok(())
-}
-
-fn write_generated(workspace: &Workspace, folder: &Path) -> Result<()> {
-    let modules = typescript::generate(workspace.root())?;
-    let generated = folder.join("src/generated");
-    fs::create_dir_all(&generated)?;
-    fs::write(generated.join("types.ts"), modules.types)?;
-    fs::write(generated.join("records.ts"), modules.records)?;
-    Ok(())
-}
-
-/// What travels inside the package, for `build.mjs`.
-fn write_embedded(folder: &Path, gate: &Embedded, memory: &Embedded) -> Result<()> {
-    let list = json!({
-        "identity": {
-            "version": env!("CARGO_PKG_VERSION"),
-            "digest": gate.digest,
-            "wit": "ralph:gate@0.1.0",
-        },
-        "components": [
-            { "name": "gate", "path": gate.path },
-            { "name": "memory", "path": memory.path },
-        ],
-    });
-    fs::write(folder.join("embedded.json"), list.to_string())?;
-    Ok(())
-}
-
-/// `npm pack`: the file that would be published.
-pub(crate) fn pack(workspace: &Workspace) -> Result<PathBuf> {
-    let to = workspace.target().join("bindings");
-    let mut npm = workspace.program("npm", &["pack", "--silent", "--pack-destination"]);
-    let printed = process::capture(npm.arg(&to).current_dir(folder(workspace)))?;
-    let name = printed.lines().last().context("npm pack names no file")?;
-    Ok(to.join(name))
-}
-
-fn install_in_empty_project(workspace: &Workspace, tarball: &Path) -> Result<()> {
-    let project = installed(workspace);
-    clear(&project)?;
-    fs::create_dir_all(&project)?;
-    fs::write(project.join("package.json"), r#"{ "private": true }"#)?;
-    let mut npm = workspace.program("npm", &["install", "--offline", "--silent"]);
-    npm.args(["--no-audit", "--no-fund", "--no-package-lock"]);
-    process::run(npm.arg(tarball).current_dir(&project))?;
-    for (script, name) in [("node.mjs", "host.mjs"), ("memory.mjs", "memory.mjs")] {
-        let script = workspace.path("tests/hosts").join(script);
-        fs::copy(script, project.join(name))?;
-    }
-    Ok(())
+    let tarball = npm::pack(workspace, &folder)?;
+    npm::install_in_empty_project(workspace, &tarball, &installed(workspace), SCRIPTS)
 }
 
 /// Runs the package's tests in the project that `build` made. With the command of the host a session goes back and forth.
 pub(crate) fn test(workspace: &Workspace, host: Option<&Path>) -> Result<Tested> {
     let project = installed(workspace);
-    clear(&project.join("test"))?;
+    npm::clear(&project.join("test"))?;
     copy_sources(&workspace.path(SOURCE).join("test"), &project.join("test"))?;
     let mut tested = Tested::default();
     let mut node = workspace.program("node", &["--test", "test/"]);
@@ -152,29 +91,12 @@ pub(crate) fn test(workspace: &Workspace, host: Option<&Path>) -> Result<Tested>
         ),
     }
     tell_runtimes(workspace, &mut node, &mut tested.skips)?;
-    tested.passed = run_tests(&mut node)?;
+    tested.passed = npm::run_tests(&mut node)?;
     match test_examples(workspace)? {
         Ok(passed) => tested.passed += passed,
         Err(skip) => tested.skips.push(skip),
     }
     Ok(tested)
-}
-
-/// Runs `node --test` and gives how many passed. None may fail, be skipped, or be missing altogether.
-pub(super) fn run_tests(node: &mut Command) -> Result<usize> {
-    let (status, lines) = process::watch(node)?;
-    let count = |name: &str| {
-        let found = lines.iter().rev().find_map(|line| {
-            let rest = line.trim_start_matches(['#', 'ℹ', ' ']);
-            rest.strip_prefix(name)?.trim().parse::<usize>().ok()
-        });
-        found.with_context(|| format!("`node --test` does not say how many `{name}`"))
-    };
-    let passed = count("pass ")?;
-    if !status.success() || passed == 0 || count("skipped ")? > 0 {
-        bail!("`{}` ended with {status}", process::line(node));
-    }
-    Ok(passed)
 }
 
 /// The examples, in a project that has the frameworks they are for.
@@ -188,7 +110,7 @@ fn test_examples(workspace: &Workspace) -> Result<Result<usize, Skip>> {
     }
     copy_sources(&source, &project)?;
     let package = project.join("node_modules/ralph-gate");
-    clear(&package)?;
+    npm::clear(&package)?;
     copy_sources(
         &installed(workspace).join("node_modules/ralph-gate"),
         &package,
@@ -196,7 +118,7 @@ fn test_examples(workspace: &Workspace) -> Result<Result<usize, Skip>> {
     let mut node = workspace.program("node", &["--test", "examples.test.mjs"]);
     node.current_dir(&project)
         .env("RALPH_GATE_BUILT", folder(workspace));
-    run_tests(&mut node).map(Ok)
+    npm::run_tests(&mut node).map(Ok)
 }
 
 /// Bun and Deno, where their packages run.

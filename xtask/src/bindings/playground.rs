@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::gate;
-use super::node::{Tested, run_tests};
+use super::npm::run_tests;
+use super::{Tested, gate};
 use crate::install::{self, Place};
 use crate::process;
 use crate::setup::{Skip, ensure_package};
@@ -87,10 +87,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
 /// Drives the built site in Chromium. `binary` is the command that writes real logs.
 pub(crate) fn test(workspace: &Workspace, binary: &Path) -> Result<Tested> {
     if let Err(reason) = ensure_package(workspace, "chromium") {
-        return Ok(Tested {
-            passed: 0,
-            skips: vec![skip(reason)],
-        });
+        return Ok(Tested::skipped(skip(reason)));
     }
     let mut npm = workspace.program("npm", &["run", "--silent", "test"]);
     npm.current_dir(workspace.path(SOURCE))

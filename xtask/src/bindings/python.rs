@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{copy_sources, gate, memory};
+use super::{Tested, copy_sources, gate, memory};
 use crate::install::{self, Place};
 use crate::process;
 use crate::scratch::Scratch;
@@ -28,23 +28,6 @@ const EVALUATIONS: &str = "5000";
 
 /// Tests one thing of what was built.
 type Test = fn(&Workspace) -> Result<()>;
-
-/// How the tests fared.
-#[derive(Debug, Default)]
-pub(crate) struct Done {
-    pub(crate) passed: usize,
-    pub(crate) skips: Vec<Skip>,
-}
-
-impl Done {
-    /// Nothing could be tested.
-    pub(crate) fn skipped(skip: Skip) -> Self {
-        Self {
-            passed: 0,
-            skips: vec![skip],
-        }
-    }
-}
 
 /// The folder in which the package is built.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
@@ -171,8 +154,8 @@ fn quiet(command: &mut Command) {
 }
 
 /// Tests what `package` has built.
-pub(crate) fn test(workspace: &Workspace) -> Result<Done> {
-    let mut done = Done::default();
+pub(crate) fn test(workspace: &Workspace) -> Result<Tested> {
+    let mut done = Tested::default();
     let steps: [(&str, Test); 4] = [
         ("style, types and Python 3.9", check_code),
         ("the wheel in an empty environment", test_newest),

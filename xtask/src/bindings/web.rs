@@ -4,11 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
-use serde_json::json;
+use anyhow::Result;
 
-use super::node::Tested;
-use super::{copy_sources, gate, typescript};
+use super::{Tested, copy_sources, gate, npm};
 use crate::install::{self, Place};
 use crate::process;
 use crate::setup::{self, Skip};
@@ -20,7 +18,7 @@ const SOURCE: &str = "bindings/web";
 /// The face, which is the same for Node.
 const FACE: &str = "bindings/node/src/face";
 /// What answers with the package in a browser, for the vectors, and its name where the package is installed.
-const PARTNER: [(&str, &str); 2] = [("chromium.mjs", "host.mjs"), ("browser.mjs", "browser.mjs")];
+const SCRIPTS: &[npm::Script] = &[("chromium.mjs", "host.mjs"), ("browser.mjs", "browser.mjs")];
 
 /// The folder in which the package is built. Its `dist` is what is shipped.
 fn folder(workspace: &Workspace) -> PathBuf {
@@ -59,7 +57,7 @@ pub(crate) fn ensure(workspace: &Workspace) -> Result<Option<Skip>> {
 /// Builds the package where `ensure` has installed, and installs it in a project that has nothing else.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let folder = folder(workspace);
-    clear(&folder.join("src"))?;
+    npm::clear(&folder.join("src"))?;
     copy_sources(&workspace.path(SOURCE).join("src"), &folder.join("src"))?;
     copy_sources(&workspace.path(FACE), &folder.join("src/face"))?;
     for name in ["build.mjs", "package.json", "tsconfig.json", "README.md"] {
@@ -68,8 +66,8 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
         fs::copy(workspace.path(name), folder.join(name))?;
     }
-    write_generated(workspace, &folder)?;
-    write_embedded(workspace, &folder)?;
+    npm::write_generated(workspace, &folder)?;
+    npm::write_embedded(&folder, &[("gate", &gate(workspace)?)])?;
     bindgen(
         workspace,
         "ralph-gate-page",
@@ -78,59 +76,8 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     )?;
     let mut node = workspace.program("node", &["build.mjs", "embedded.json"]);
     process::run(node.current_dir(&folder))?;
-    install_in_empty_project(workspace, &folder)
-}
-
-fn clear(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)
-            .with_context(|| format!("{} can't be removed", folder.display()))?;
-    }
-    Ok(())
-}
-
-fn write_generated(workspace: &Workspace, folder: &Path) -> Result<()> {
-    let modules = typescript::generate(workspace.root())?;
-    let generated = folder.join("src/generated");
-    fs::create_dir_all(&generated)?;
-    fs::write(generated.join("types.ts"), modules.types)?;
-    fs::write(generated.join("records.ts"), modules.records)?;
-    Ok(())
-}
-
-/// What travels inside the package, for `build.mjs`.
-fn write_embedded(workspace: &Workspace, folder: &Path) -> Result<()> {
-    let gate = gate(workspace)?;
-    let list = json!({
-        "identity": {
-            "version": env!("CARGO_PKG_VERSION"),
-            "digest": gate.digest,
-            "wit": "ralph:gate@0.1.0",
-        },
-        "components": [{ "name": "gate", "path": gate.path }],
-    });
-    fs::write(folder.join("embedded.json"), list.to_string())?;
-    Ok(())
-}
-
-/// As a user has it: packed, and installed without any network.
-fn install_in_empty_project(workspace: &Workspace, folder: &Path) -> Result<()> {
-    let to = workspace.target().join("bindings");
-    let mut npm = workspace.program("npm", &["pack", "--silent", "--pack-destination"]);
-    let printed = process::capture(npm.arg(&to).current_dir(folder))?;
-    let tarball = printed.lines().last().context("npm pack names no file")?;
-    let project = installed(workspace);
-    clear(&project)?;
-    fs::create_dir_all(&project)?;
-    fs::write(project.join("package.json"), r#"{ "private": true }"#)?;
-    let mut npm = workspace.program("npm", &["install", "--offline", "--silent"]);
-    npm.args(["--no-audit", "--no-fund", "--no-package-lock"]);
-    process::run(npm.arg(to.join(tarball)).current_dir(&project))?;
-    for (source, name) in PARTNER {
-        let source = workspace.path("tests/hosts").join(source);
-        fs::copy(source, project.join(name))?;
-    }
-    Ok(())
+    let tarball = npm::pack(workspace, &folder)?;
+    npm::install_in_empty_project(workspace, &tarball, &installed(workspace), SCRIPTS)
 }
 
 /// The gate as wasm-bindgen makes it, to be compared with what is shipped.
@@ -150,7 +97,7 @@ fn bindgen(workspace: &Workspace, package: &str, name: &str, folder: &Path) -> R
         workspace,
         &["build", "--bin", "ralph-gate-glue"],
     ))?;
-    clear(folder)?;
+    npm::clear(folder)?;
     let module = format!("{}.wasm", package.replace('-', "_"));
     let built = cargo_folder(workspace);
     let mut glue = Command::new(built.join("debug/ralph-gate-glue"));
@@ -185,20 +132,8 @@ pub(crate) fn test(workspace: &Workspace, host: &Path) -> Result<Tested> {
     let mut node = workspace.program("node", &["--test", "bindings/web/test/"]);
     node.env("RALPH_GATE", host)
         .env("CARGO_TARGET_DIR", workspace.target());
-    let (status, lines) = process::watch(&mut node)?;
-    let count = |name: &str| {
-        let found = lines.iter().rev().find_map(|line| {
-            let rest = line.trim_start_matches(['#', 'ℹ', ' ']);
-            rest.strip_prefix(name)?.trim().parse::<usize>().ok()
-        });
-        found.with_context(|| format!("`node --test` does not say how many `{name}`"))
-    };
-    let passed = count("pass ")?;
-    if !status.success() || passed == 0 || count("skipped ")? > 0 {
-        bail!("the tests of the package for browsers ended with {status}");
-    }
     Ok(Tested {
-        passed,
+        passed: npm::run_tests(&mut node)?,
         skips: Vec::new(),
     })
 }

@@ -2,11 +2,12 @@
 
 mod counts;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::bindings::{node, playground, python, web};
+use crate::bindings::{Tested, node, playground, python, web};
 use crate::build::{self, Built, Profile};
 use crate::cli::{Args, Command, Flag};
 use crate::clients::{self, Clients};
@@ -292,66 +293,47 @@ fn policy_templates(run: &mut Run<'_>) -> Result<Counts> {
 }
 
 fn node_package(run: &mut Run<'_>) -> Result<Counts> {
-    if let Some(skip) = node::package(run.workspace)? {
-        return Ok(Counts {
-            skips: vec![skip],
-            ..Counts::default()
-        });
-    }
-    run.hosts.push("node");
-    let built = build::host(run.workspace, Profile::Dev)?;
-    let tested = node::test(run.workspace, Some(&built.binary))?;
-    Ok(Counts {
-        passed: tested.passed,
-        skips: tested.skips,
-        ..Counts::default()
-    })
-}
-
-fn web_package(run: &mut Run<'_>) -> Result<Counts> {
-    if let Some(skip) = web::package(run.workspace)? {
-        return Ok(Counts {
-            skips: vec![skip],
-            ..Counts::default()
-        });
-    }
-    run.hosts.push("chromium");
-    let built = build::host(run.workspace, Profile::Dev)?;
-    let tested = web::test(run.workspace, &built.binary)?;
-    Ok(Counts {
-        passed: tested.passed,
-        skips: tested.skips,
-        ..Counts::default()
-    })
-}
-
-fn playground_site(run: &mut Run<'_>) -> Result<Counts> {
-    if let Some(skip) = playground::package(run.workspace)? {
-        return Ok(Counts {
-            skips: vec![skip],
-            ..Counts::default()
-        });
-    }
-    let built = build::host(run.workspace, Profile::Dev)?;
-    let tested = playground::test(run.workspace, &built.binary)?;
-    Ok(Counts {
-        passed: tested.passed,
-        skips: tested.skips,
-        ..Counts::default()
+    let skip = node::package(run.workspace)?;
+    tested(run, skip, Some("node"), |workspace, binary| {
+        node::test(workspace, Some(binary))
     })
 }
 
 fn python_package(run: &mut Run<'_>) -> Result<Counts> {
-    let done = match python::package(run.workspace)? {
+    let skip = python::package(run.workspace)?;
+    tested(run, skip, Some("python"), |workspace, _| {
+        python::test(workspace)
+    })
+}
+
+fn web_package(run: &mut Run<'_>) -> Result<Counts> {
+    let skip = web::package(run.workspace)?;
+    tested(run, skip, Some("chromium"), web::test)
+}
+
+fn playground_site(run: &mut Run<'_>) -> Result<Counts> {
+    let skip = playground::package(run.workspace)?;
+    tested(run, skip, None, playground::test)
+}
+
+/// Tests a package unless it could not be built. One that was built is a host of the vectors.
+fn tested(
+    run: &mut Run<'_>,
+    skip: Option<Skip>,
+    host: Option<&'static str>,
+    test: fn(&Workspace, &Path) -> Result<Tested>,
+) -> Result<Counts> {
+    let tested = match skip {
+        Some(skip) => Tested::skipped(skip),
         None => {
-            run.hosts.push("python");
-            python::test(run.workspace)?
+            run.hosts.extend(host);
+            let built = build::host(run.workspace, Profile::Dev)?;
+            test(run.workspace, &built.binary)?
         }
-        Some(skip) => python::Done::skipped(skip),
     };
     Ok(Counts {
-        passed: done.passed,
-        skips: done.skips,
+        passed: tested.passed,
+        skips: tested.skips,
         ..Counts::default()
     })
 }
