@@ -1,0 +1,1 @@
+//! A report for people: as a table, as Markdown, as one page.
