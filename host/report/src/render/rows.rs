@@ -14,6 +14,8 @@ pub(super) struct Row<'a> {
     pub(super) key: bool,
     /// It is a share of runs, and no amount per run.
     pub(super) is_share: bool,
+    /// It has to be said which way is better.
+    pub(super) says_direction: bool,
     /// Chosen before the experiment.
     pub(super) primary: bool,
     /// Which way is better.
@@ -41,15 +43,18 @@ pub(super) struct Cell {
     pub(super) value: String,
     /// In brackets: of how many, or how sure.
     pub(super) detail: String,
+    /// How sure it is, where `detail` says something else; else the same.
+    pub(super) interval: String,
     /// There is a number.
     pub(super) known: bool,
 }
 
 impl Cell {
-    fn known(value: String, detail: String) -> Self {
+    fn known(value: String, interval: String) -> Self {
         Self {
             value,
-            detail,
+            detail: interval.clone(),
+            interval,
             known: true,
         }
     }
@@ -67,7 +72,7 @@ impl Cell {
         Self {
             value: "too few data".to_owned(),
             detail: short.map(of).unwrap_or_default(),
-            known: false,
+            ..Self::default()
         }
     }
 
@@ -146,6 +151,7 @@ pub(super) fn rate_row(row: &RateRow) -> Row<'_> {
         title: row.title.clone(),
         key: true,
         is_share: true,
+        says_direction: row.better != Better::Neither,
         primary: row.primary,
         better: row.better,
         before: rate(&row.before),
@@ -200,6 +206,7 @@ fn amount_row<'a>(
             ("iterations", "median") | ("cost_usd", "mean")
         ),
         is_share: false,
+        says_direction: false,
         primary: false,
         // Turns, time, calls, tokens and money are all spent.
         better: Better::Lower,
@@ -223,8 +230,14 @@ fn rate(rate: &Rate) -> Cell {
         number::count(rate.count),
         number::count(rate.of)
     );
+    let range = rate
+        .interval
+        .map(|interval| number::interval(interval, number::percent));
     match rate.rate {
-        Some(share) => Cell::known(number::percent(share), of),
+        Some(share) => Cell {
+            detail: of,
+            ..Cell::known(number::percent(share), range.unwrap_or_default())
+        },
         None => Cell::absent("no runs"),
     }
 }
