@@ -38,7 +38,7 @@ pub fn mark(value: f64, unit: &str) -> String {
     }
     match unit {
         "%" | "change" | "points" => {
-            let places = if is_whole(value * 100.0) { 0 } else { 1 };
+            let places = usize::from(!is_whole(value * 100.0));
             let size = |size: f64| decimals(size * 100.0, places);
             match unit {
                 "%" => format!("{} %", size(value)),

@@ -287,7 +287,7 @@ fn class_table(report: &Report) -> String {
         ("Meaning", false),
     ];
     format!(
-        "<details class=\"numbers\"><summary>All metrics of each class</summary>\n{}</details>\n",
+        "<details><summary>All metrics of each class</summary>\n{}</details>\n",
         parts::table("plain groups", "All metrics of each class", &head, &lines)
     )
 }
