@@ -10,6 +10,7 @@
 )]
 
 pub mod model;
+pub mod read;
 pub mod render;
 pub mod run;
 pub mod statistics;
