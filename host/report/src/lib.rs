@@ -9,6 +9,7 @@
     clippy::panic
 )]
 
+pub mod compare;
 pub mod model;
 pub mod read;
 pub mod render;

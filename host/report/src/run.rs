@@ -129,6 +129,16 @@ pub enum Witness {
     Transcript,
 }
 
+impl Source {
+    /// As it is written in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Import => "import",
+        }
+    }
+}
+
 impl Ending {
     /// Whether it counts as complete: the gate said so, or nothing held the agent and it said so itself.
     pub fn is_completed(self) -> bool {

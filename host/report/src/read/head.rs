@@ -32,14 +32,24 @@ mod tests {
 
     #[test]
     fn a_line_tells_its_number_what_was_before_and_its_name() {
-        let line = format!(r#"{{"seq":12,"prev":"{}","event":"verdict","data":{{}}}}"#, "a".repeat(64));
+        let line = format!(
+            r#"{{"seq":12,"prev":"{}","event":"verdict","data":{{}}}}"#,
+            "a".repeat(64)
+        );
         let head = Head::of(line.as_bytes()).unwrap();
         assert_eq!((head.seq, head.prev.len(), head.event), (12, 64, "verdict"));
     }
 
     #[test]
     fn another_beginning_is_no_event() {
-        for line in ["", "{}", "{\"seq\":", "{\"seq\":1,\"prev\":\"ab\"", "{ \"seq\": 1}", "{\"seq\":99999999999999999999999,"] {
+        for line in [
+            "",
+            "{}",
+            "{\"seq\":",
+            "{\"seq\":1,\"prev\":\"ab\"",
+            "{ \"seq\": 1}",
+            "{\"seq\":99999999999999999999999,",
+        ] {
             assert!(Head::of(line.as_bytes()).is_none(), "{line}");
         }
     }

@@ -33,14 +33,14 @@ pub struct Found {
     pub problems: Vec<String>,
 }
 
-/// Reads one log, line by line.
+/// Reads one log, piece by piece.
 ///
 /// ```
 /// use ralph_gate_report::read::Reader;
 ///
 /// let mut reader = Reader::new("night");
-/// for line in include_bytes!("../../../history/testdata/events.jsonl").split(|byte| *byte == b'\n') {
-///     reader.line(line);
+/// for piece in include_bytes!("../../../history/testdata/events.jsonl").chunks(1000) {
+///     reader.feed(piece);
 /// }
 /// let found = reader.finish();
 /// assert_eq!(found.runs.len(), 1);
@@ -56,6 +56,10 @@ pub struct Reader {
     lines: u64,
     foreign: u64,
     loops: u32,
+    /// The beginning of a line whose end was not seen yet.
+    carry: Vec<u8>,
+    /// The rest of the line is passed over: it is too long.
+    skipping: bool,
 }
 
 /// The loop that is being read.
@@ -80,11 +84,51 @@ impl Reader {
             lines: 0,
             foreign: 0,
             loops: 0,
+            carry: Vec::new(),
+            skipping: false,
+        }
+    }
+
+    /// Takes the next piece of the text, wherever that ends.
+    pub fn feed(&mut self, mut piece: &[u8]) {
+        while let Some(end) = memchr::memchr(b'\n', piece) {
+            let (line, rest) = piece.split_at(end);
+            self.end_line(line);
+            piece = rest.get(1..).unwrap_or_default();
+        }
+        if self.carry.len() + piece.len() > LONGEST {
+            self.skipping = true;
+            self.carry.clear();
+        }
+        if !self.skipping {
+            self.carry.extend_from_slice(piece);
+        }
+    }
+
+    fn end_line(&mut self, end: &[u8]) {
+        if std::mem::take(&mut self.skipping) || self.carry.len() + end.len() > LONGEST {
+            self.carry.clear();
+            self.lines += 1;
+            let problem = format!(
+                "{}: line {} has more than {LONGEST} bytes and was not read",
+                self.name, self.lines
+            );
+            self.found.problems.push(problem);
+            self.chain = None;
+            self.current().run.edited = true;
+        } else if self.carry.is_empty() {
+            self.line(end);
+        } else {
+            let mut line = std::mem::take(&mut self.carry);
+            line.extend_from_slice(end);
+            self.line(&line);
+            line.clear();
+            self.carry = line;
         }
     }
 
     /// Takes the next line, without its line break.
-    pub fn line(&mut self, line: &[u8]) {
+    fn line(&mut self, line: &[u8]) {
         self.lines += 1;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
@@ -108,6 +152,9 @@ impl Reader {
 
     /// What the log said.
     pub fn finish(mut self) -> Found {
+        if self.skipping || !self.carry.is_empty() {
+            self.end_line(b"");
+        }
         self.close();
         if self.foreign > 0 {
             let lines = match self.foreign {
@@ -245,9 +292,7 @@ impl Reader {
 /// Everything in a text at once.
 pub fn read(name: &str, text: &[u8]) -> Found {
     let mut reader = Reader::new(name);
-    for line in text.split(|byte| *byte == b'\n') {
-        reader.line(line);
-    }
+    reader.feed(text);
     reader.finish()
 }
 
