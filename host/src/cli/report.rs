@@ -45,7 +45,9 @@ pub(crate) fn run(args: &ReportArgs, terminal: &Terminal) -> Result<Exit, CliErr
     for place in &args.logs {
         files.extend(find(place)?);
     }
-    let by_label = [&before, &after].iter().any(|arm| matches!(arm, Wanted::Runs(_)));
+    let by_label = [&before, &after]
+        .iter()
+        .any(|arm| matches!(arm, Wanted::Runs(_)));
     if by_label && args.logs.is_empty() {
         files.extend(find(Path::new(ROOT))?);
     }
@@ -78,11 +80,11 @@ fn wanted(arm: &[String]) -> Result<Wanted, CliError> {
     match arm {
         [only] if !is_there(only) && only.contains('=') => {
             let selection = only.parse();
-            selection
-                .map(Wanted::Runs)
-                .map_err(|error: ralph_gate_report::compare::SelectionError| CliError::Usage {
+            selection.map(Wanted::Runs).map_err(
+                |error: ralph_gate_report::compare::SelectionError| CliError::Usage {
                     message: error.to_string(),
-                })
+                },
+            )
         }
         places => {
             let mut logs = Vec::new();
@@ -108,7 +110,9 @@ fn options(args: &ReportArgs) -> Result<Options, CliError> {
         None => ralph_gate::config::Report::default(),
     };
     let primary = args.primary.clone();
-    let primary = primary.or(settings.primary_metric.map(|metric| metric.as_str().to_owned()));
+    let primary = primary.or(settings
+        .primary_metric
+        .map(|metric| metric.as_str().to_owned()));
     let usual = Thresholds::default();
     let asked = |argument: &Option<String>, setting: Option<Decimal>, usual: f64| {
         let text = argument.clone().or(setting.map(|value| value.to_string()));
@@ -178,7 +182,10 @@ fn show<T>(
         if begun.elapsed() > PATIENCE {
             let read = progress.logs.load(Ordering::Relaxed);
             let bytes = progress.bytes.load(Ordering::Relaxed) >> 20;
-            let _ = write!(stderr(), "\r\x1b[Kreading logs: {read} of {logs}, {bytes} MiB");
+            let _ = write!(
+                stderr(),
+                "\r\x1b[Kreading logs: {read} of {logs}, {bytes} MiB"
+            );
             is_shown = true;
         }
     }
@@ -220,7 +227,11 @@ fn write(args: &ReportArgs, report: &Report, terminal: &Terminal) -> Result<(), 
         ReportFormat::Md => render::markdown(report),
         ReportFormat::Html => render::html(report),
     };
-    let Some(output) = args.output.as_deref().filter(|path| *path != Path::new("-")) else {
+    let Some(output) = args
+        .output
+        .as_deref()
+        .filter(|path| *path != Path::new("-"))
+    else {
         return print(&text);
     };
     let unwritable = |error: std::io::Error| CliError::Unwritable {
@@ -276,7 +287,9 @@ pub(crate) fn primary_metrics() -> Vec<&'static str> {
 /// The metrics that can be left out.
 pub(crate) fn metrics() -> Vec<&'static str> {
     let rates = RATES.iter().map(|metric| metric.id());
-    rates.chain(AMOUNTS.iter().map(|metric| metric.id())).collect()
+    rates
+        .chain(AMOUNTS.iter().map(|metric| metric.id()))
+        .collect()
 }
 
 impl From<ReportError> for CliError {

@@ -4,8 +4,8 @@ use ralph_gate_component::Word as _;
 use serde_json::{Map, Value, json};
 
 use super::fields::{
-    AGENT_FIELDS, Field, GIT_FIELDS, MEMORY_FIELDS, PROGRESS_FIELDS, REPORT_FIELDS, Shape, TRIPWIRE_FIELDS,
-    of_check,
+    AGENT_FIELDS, Field, GIT_FIELDS, MEMORY_FIELDS, PROGRESS_FIELDS, REPORT_FIELDS, Shape,
+    TRIPWIRE_FIELDS, of_check,
 };
 use super::words::KindName;
 

@@ -259,8 +259,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
         let decoder = &mut self.decoder;
         Report {
             primary_metric: section.word(decoder, "primary_metric"),
-            min_false_complete_reduction: section
-                .decimal(decoder, "min_false_complete_reduction"),
+            min_false_complete_reduction: section.decimal(decoder, "min_false_complete_reduction"),
             max_cost_increase: section.decimal(decoder, "max_cost_increase"),
         }
     }
