@@ -86,6 +86,9 @@ impl Cell {
     }
 }
 
+/// What chance gives less often than this is taken for more than chance.
+const SIGNIFICANT: f64 = 0.05;
+
 /// What a difference means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
@@ -95,7 +98,7 @@ pub(super) enum Meaning {
     Worse,
     /// The whole interval is on one side, and neither is better.
     Changed,
-    /// The interval reaches over zero.
+    /// The interval reaches over zero, or among so many metrics one would look like this by chance.
     Unclear,
     /// There is no interval.
     Unknown,
@@ -113,12 +116,17 @@ impl Meaning {
         }
     }
 
-    fn of(better: Better, interval: Option<Interval>) -> Self {
-        let Some(Interval { low, high }) = interval else {
+    fn of(better: Better, difference: Option<&Difference>) -> Self {
+        let Some(difference) = difference else {
             return Self::Unknown;
         };
+        let Some(Interval { low, high }) = difference.interval else {
+            return Self::Unknown;
+        };
+        // An interval stands for itself alone; the adjusted p value knows of the others.
+        let may_be_chance = difference.p_adjusted.is_some_and(|p| p >= SIGNIFICANT);
         match better {
-            _ if low <= 0.0 && high >= 0.0 => Self::Unclear,
+            _ if may_be_chance || (low <= 0.0 && high >= 0.0) => Self::Unclear,
             Better::Neither => Self::Changed,
             Better::Higher if low > 0.0 => Self::Better,
             Better::Lower if high < 0.0 => Self::Better,
@@ -160,7 +168,7 @@ pub(super) fn rate_row(row: &RateRow) -> Row<'_> {
         p: source.and_then(counting_p),
         source,
         scale: Some(1.0),
-        meaning: Meaning::of(row.better, source.and_then(|source| source.interval)),
+        meaning: Meaning::of(row.better, source),
     }
 }
 
@@ -216,7 +224,7 @@ fn amount_row<'a>(
         p: source.and_then(counting_p),
         source,
         scale: before.value.filter(|value| *value > 0.0),
-        meaning: Meaning::of(Better::Lower, source.and_then(|source| source.interval)),
+        meaning: Meaning::of(Better::Lower, source),
     }
 }
 
@@ -353,8 +361,26 @@ pub(super) fn evenly<T>(all: &[T], most: usize) -> Vec<&T> {
 mod tests {
     use super::*;
 
+    fn difference(low: f64, high: f64, p_adjusted: Option<f64>) -> Difference {
+        Difference {
+            estimate: f64::midpoint(low, high),
+            interval: Some(Interval { low, high }),
+            method: String::new(),
+            p: p_adjusted,
+            p_adjusted,
+            test: None,
+        }
+    }
+
     fn meaning(better: Better, low: f64, high: f64) -> Meaning {
-        Meaning::of(better, Some(Interval { low, high }))
+        Meaning::of(better, Some(&difference(low, high, None)))
+    }
+
+    #[test]
+    fn a_metric_among_many_means_something_only_if_its_adjusted_p_value_says_so_too() {
+        let of = |p| Meaning::of(Better::Lower, Some(&difference(-0.2, -0.1, Some(p))));
+        assert_eq!(of(0.049), Meaning::Better);
+        assert_eq!(of(0.05), Meaning::Unclear);
     }
 
     #[test]

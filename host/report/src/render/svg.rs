@@ -7,7 +7,7 @@ use super::number;
 use super::rows::{Meaning, as_float, range};
 use super::text::html as escape;
 
-/// How high a row of the forest plot is.
+/// How high a row of the forest plot is where nothing else says so.
 const STRIP: u32 = 60;
 /// Where the bars of a distribution begin and end, from above.
 const PLOT: (f64, f64) = (26.0, 206.0);
@@ -157,15 +157,14 @@ pub(super) struct Strip<'a> {
     pub(super) primary: bool,
 }
 
-/// Estimate, interval, zero, and which side is better.
+/// Estimate, interval, zero, and which side is better. It fills the row, however high that is.
 pub(super) fn strip(strip: &Strip, axis: &Axis) -> String {
     let zero = axis.place(0.0);
-    let middle = f64::from(STRIP) / 2.0;
     let mut body = String::new();
     for mark in &axis.marks {
         let x = across(axis.place(*mark));
         body.push_str(&format!(
-            "<line class=\"grid\" x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"{STRIP}\"/>"
+            "<line class=\"grid\" x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"100%\"/>"
         ));
     }
     let side = match strip.better {
@@ -176,12 +175,12 @@ pub(super) fn strip(strip: &Strip, axis: &Axis) -> String {
     if let Some((x, width)) = side {
         let (x, width) = (across(x), across(width));
         body.push_str(&format!(
-            "<rect class=\"side\" x=\"{x}\" y=\"0\" width=\"{width}\" height=\"{STRIP}\"/>"
+            "<rect class=\"side\" x=\"{x}\" y=\"0\" width=\"{width}\" height=\"100%\"/>"
         ));
     }
     let x = across(zero);
     body.push_str(&format!(
-        "<line class=\"zero\" x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"{STRIP}\"/>"
+        "<line class=\"zero\" x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"100%\"/>"
     ));
     if let Some((estimate, interval)) = strip.found {
         let class = meaning_class(strip.meaning);
@@ -189,32 +188,32 @@ pub(super) fn strip(strip: &Strip, axis: &Axis) -> String {
             across(axis.place(interval.low)),
             across(axis.place(interval.high)),
         );
-        let (top, bottom) = (middle - 5.0, middle + 5.0);
+        // A drawing within the drawing, because only so lengths in pixels begin in the middle.
         body.push_str(&format!(
-            "<g class=\"{class}\"><line class=\"ci\" x1=\"{low}\" x2=\"{high}\" y1=\"{middle}\" y2=\"{middle}\"/>\
-             <line class=\"cap\" x1=\"{low}\" x2=\"{low}\" y1=\"{top}\" y2=\"{bottom}\"/>\
-             <line class=\"cap\" x1=\"{high}\" x2=\"{high}\" y1=\"{top}\" y2=\"{bottom}\"/>"
+            "<svg class=\"{class}\" y=\"50%\" overflow=\"visible\" aria-hidden=\"true\">\
+             <line class=\"ci\" x1=\"{low}\" x2=\"{high}\" y1=\"0\" y2=\"0\"/>\
+             <line class=\"cap\" x1=\"{low}\" x2=\"{low}\" y1=\"-5\" y2=\"5\"/>\
+             <line class=\"cap\" x1=\"{high}\" x2=\"{high}\" y1=\"-5\" y2=\"5\"/>"
         ));
-        body.push_str(&marker(strip, &across(axis.place(estimate)), middle));
-        body.push_str("</g>");
+        body.push_str(&marker(strip, &across(axis.place(estimate))));
+        body.push_str("</svg>");
     }
     drawing(strip.id, "strip", STRIP, strip.title, "", &body)
 }
 
 /// A dot for better, a square for worse, a ring where nothing is clear: not by colour alone.
-fn marker(strip: &Strip, x: &str, y: f64) -> String {
+fn marker(strip: &Strip, x: &str) -> String {
     let size = if strip.primary { 6.5 } else { 5.0 };
     match strip.meaning {
         Meaning::Worse => {
             let edge = size * 1.8;
             let half = size * 0.9;
             format!(
-                "<rect class=\"dot\" x=\"{x}\" y=\"{:.1}\" width=\"{edge:.1}\" height=\"{edge:.1}\" transform=\"translate(-{half:.1} 0)\"/>",
-                y - half
+                "<rect class=\"dot\" x=\"{x}\" y=\"-{half:.1}\" width=\"{edge:.1}\" height=\"{edge:.1}\" transform=\"translate(-{half:.1} 0)\"/>"
             )
         }
-        Meaning::Unclear => format!("<circle class=\"ring\" cx=\"{x}\" cy=\"{y}\" r=\"{size}\"/>"),
-        _ => format!("<circle class=\"dot\" cx=\"{x}\" cy=\"{y}\" r=\"{size}\"/>"),
+        Meaning::Unclear => format!("<circle class=\"ring\" cx=\"{x}\" cy=\"0\" r=\"{size}\"/>"),
+        _ => format!("<circle class=\"dot\" cx=\"{x}\" cy=\"0\" r=\"{size}\"/>"),
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn metrics(report: &Report) -> String {
     let mut body = String::from(
         "<p>After minus before, with 95 % intervals. The tinted side is the better one. \
          <span class=\"marks\">A <b class=\"better\">●</b> dot is clearly better, a <b class=\"worse\">■</b> square clearly worse, \
-         a <b>○</b> ring not clear: its interval reaches over zero.</span></p>\n",
+         a <b>○</b> ring not clear: its interval reaches over zero, or its adjusted p value is 0.05 or more.</span></p>\n",
     );
     if !rates.is_empty() {
         let caption = "Shares of runs, differences in percentage points";
