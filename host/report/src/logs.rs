@@ -243,22 +243,26 @@ mod tests {
         }
     }
 
-    fn suggested(runs: &[Run]) -> Option<(String, String)> {
-        suggest(runs)
+    fn suggested(runs: &[Run]) -> Option<[String; 2]> {
+        suggest(runs).map(|(before, after)| [before, after])
     }
 
-    fn arms(before: &str, after: &str) -> Option<(String, String)> {
-        Some((before.to_owned(), after.to_owned()))
+    fn arms(before: &str, after: &str) -> [String; 2] {
+        [before.to_owned(), after.to_owned()]
     }
 
     #[test]
     fn two_values_of_the_clearest_name_are_the_arms() {
         let runs = [run(None, "ralph", 1), run(None, "standard", 2)];
-        assert_eq!(suggested(&runs), arms("mode=standard", "mode=ralph"));
+        assert_eq!(suggested(&runs), Some(arms("mode=standard", "mode=ralph")));
         let runs = [run(Some("x"), "ralph", 2), run(Some("y"), "standard", 1)];
-        assert_eq!(suggested(&runs), arms("arm=y", "arm=x"), "y began earlier");
+        assert_eq!(
+            suggested(&runs),
+            Some(arms("arm=y", "arm=x")),
+            "y began earlier"
+        );
         let runs = [run(Some("x"), "ralph", 2), run(Some("before"), "ralph", 3)];
-        assert_eq!(suggested(&runs), arms("arm=before", "arm=x"));
+        assert_eq!(suggested(&runs), Some(arms("arm=before", "arm=x")));
     }
 
     #[test]
