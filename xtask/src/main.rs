@@ -25,6 +25,7 @@ mod process;
 mod scratch;
 mod setup;
 mod sources;
+mod statistics;
 mod terminal;
 mod test;
 mod tidy;
