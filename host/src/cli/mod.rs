@@ -26,6 +26,8 @@ mod memory;
 #[cfg(unix)]
 mod policy;
 mod promise;
+#[cfg(unix)]
+mod report;
 mod route;
 #[cfg(unix)]
 mod run;
@@ -125,6 +127,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Replay(args) => history::replay(&args, terminal),
         Command::WhatIf(args) => history::what_if(&args, terminal),
+        #[cfg(unix)]
+        Command::Report(args) => report::run(&args, terminal),
         Command::Contract {
             command: ContractCommand::Check(args),
         } => contract::run(&args, terminal),
