@@ -12,6 +12,7 @@ mod bindings;
 mod build;
 mod cli;
 mod clients;
+mod coverage;
 mod crash;
 mod demo;
 mod dist;
@@ -49,6 +50,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     bench::COMMAND,
     fuzz::COMMAND,
     model::COMMAND,
+    coverage::COMMAND,
     crash::COMMAND,
     hostile::COMMAND,
     mutants::COMMAND,

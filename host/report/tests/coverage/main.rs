@@ -10,7 +10,7 @@ mod population;
 mod tally;
 mod truth;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, thread};
@@ -18,8 +18,9 @@ use std::{env, thread};
 use play::{Stage, choose};
 use population::Arm;
 use ralph_gate_report::compare::{Options, Side, compare};
-use ralph_gate_report::model::{AmountRow, Estimate, Interval, RateRow, Report};
+use ralph_gate_report::model::{Difference, Estimate, Interval, Report};
 use ralph_gate_report::read::{gather, read};
+use ralph_gate_report::run::Ending;
 use ralph_gate_report::statistics::Random;
 use tally::{Kind, Tally};
 use truth::Truth;
@@ -79,6 +80,8 @@ fn repeat(stages: &[Stage; 2], design: Design, runs_per_arm: usize, seed: u64) -
     assert_eq!(found.problems, Vec::<String>::new());
     assert_eq!(found.runs.len(), 2 * runs_per_arm);
     assert!(found.runs.iter().all(|run| !run.edited));
+    // Also runs that were killed have an end that counts.
+    assert!(found.runs.iter().all(|run| run.ending != Ending::Unknown));
     let side = |arm: Arm| Side {
         name: arm.name().to_owned(),
         runs: (0..)
@@ -98,108 +101,78 @@ fn repeat(stages: &[Stage; 2], design: Design, runs_per_arm: usize, seed: u64) -
     report
 }
 
-/// The truth of both arms, and of pairs.
-struct Truths {
-    before: Truth,
-    after: Truth,
-    /// Of the runs that count in differences of amounts.
-    before_of_pairs: Truth,
-    after_of_pairs: Truth,
+/// What is true, by the name of the quantity.
+fn truths(design: Design) -> BTreeMap<String, (Kind, f64)> {
+    let arms = Arm::ALL.map(|arm| Truth::of(arm, false));
+    // In differences of amounts only those pairs count that know both.
+    let of_pairs = Arm::ALL.map(|arm| Truth::of(arm, design == Design::Paired));
+    let mut truths = BTreeMap::new();
+    let mut add = |name: &str, kind, [before, after]: &[Truth; 2], of: &dyn Fn(&Truth) -> f64| {
+        truths.insert(format!("{name} before"), (kind, of(&arms[0])));
+        truths.insert(format!("{name} after"), (kind, of(&arms[1])));
+        let apart = of(after) - of(before);
+        truths.insert(format!("{name} difference"), (kind, apart));
+    };
+    let mut rate = |name: &str, of: &dyn Fn(&Truth) -> f64| add(name, Kind::Smooth, &arms, of);
+    rate("completion_rate", &Truth::completed);
+    rate("verified_completion_rate", &Truth::verified);
+    rate("false_complete_rate", &Truth::false_complete);
+    rate("false_share_of_completions", &|arm| {
+        arm.false_complete() / arm.completed()
+    });
+    rate("handoff_rate", &|arm| 1.0 - arm.completed());
+    let mut amount = |name: &str, kind, of: &dyn Fn(&Truth) -> f64| add(name, kind, &of_pairs, of);
+    for (title, p) in [("median", 0.5), ("p95", 0.95)] {
+        amount(&format!("iterations {title}"), Kind::Whole, &|arm| {
+            arm.iterations(p)
+        });
+        amount(&format!("latency_ms {title}"), Kind::Smooth, &|arm| {
+            arm.quantile(p, 2, |agent| agent.time)
+        });
+        amount(&format!("cost_usd {title}"), Kind::Smooth, &|arm| {
+            arm.quantile(p, 1, |agent| agent.cost)
+        });
+    }
+    amount("iterations mean", Kind::Smooth, &|arm| arm.mean(|_| 1.0));
+    amount("latency_ms mean", Kind::Smooth, &|arm| {
+        arm.mean(|agent| agent.time)
+    });
+    amount("cost_usd mean", Kind::Smooth, &|arm| {
+        arm.mean(|agent| agent.cost)
+    });
+    truths
 }
 
-impl Truths {
-    fn of(design: Design) -> Self {
-        let paired = design == Design::Paired;
-        Self {
-            before: Truth::of(Arm::Standard, false),
-            after: Truth::of(Arm::Ralph, false),
-            before_of_pairs: Truth::of(Arm::Standard, paired),
-            after_of_pairs: Truth::of(Arm::Ralph, paired),
-        }
+/// The intervals of a report, by the same names.
+fn intervals(report: &Report) -> Vec<(String, Option<Interval>)> {
+    let mut found = Vec::new();
+    let mut add = |name: &str, before, after, difference: &Option<Difference>| {
+        let difference = difference.as_ref().and_then(|it| it.interval);
+        found.push((format!("{name} before"), before));
+        found.push((format!("{name} after"), after));
+        found.push((format!("{name} difference"), difference));
+    };
+    for row in &report.overall.rates {
+        let (before, after) = (row.before.interval, row.after.interval);
+        add(&row.metric, before, after, &row.difference);
     }
-
-    fn compare(&self, report: &Report) -> Tally {
-        let mut tally = Tally::default();
-        for row in &report.overall.rates {
-            self.rate(row, &mut tally);
-        }
-        for row in &report.overall.amounts {
-            self.amount(row, &mut tally);
-        }
-        tally
-    }
-
-    fn rate(&self, row: &RateRow, tally: &mut Tally) {
-        let truth = |arm: &Truth| match row.metric.as_str() {
-            "completion_rate" => arm.completed(),
-            "verified_completion_rate" => arm.verified(),
-            "false_complete_rate" => arm.false_complete(),
-            "false_share_of_completions" => arm.false_complete() / arm.completed(),
-            "handoff_rate" => 1.0 - arm.completed(),
-            other => panic!("nobody knows the truth of {other}"),
-        };
-        let (before, after) = (truth(&self.before), truth(&self.after));
-        let name = |of: &str| format!("{} {of}", row.metric);
-        let difference = row.difference.as_ref().unwrap();
-        tally.add(&name("before"), Kind::Smooth, before, row.before.interval);
-        tally.add(&name("after"), Kind::Smooth, after, row.after.interval);
-        tally.add(
-            &name("difference"),
-            Kind::Smooth,
-            after - before,
-            difference.interval,
-        );
-    }
-
-    fn amount(&self, row: &AmountRow, tally: &mut Tally) {
-        let whole = row.metric == "iterations";
-        let quantile = |arm: &Truth, p: f64| match row.metric.as_str() {
-            "iterations" => arm.iterations(p),
-            "latency_ms" => arm.quantile(p, 2, |agent| agent.time),
-            "cost_usd" => arm.quantile(p, 1, |agent| agent.cost),
-            other => panic!("nobody knows the truth of {other}"),
-        };
-        let mean = |arm: &Truth| match row.metric.as_str() {
-            "iterations" => arm.mean_iterations(),
-            "latency_ms" => arm.mean(|agent| agent.time),
-            "cost_usd" => arm.mean(|agent| agent.cost),
-            other => panic!("nobody knows the truth of {other}"),
-        };
-        let kind = if whole { Kind::Whole } else { Kind::Smooth };
-        let mut add =
-            |name: &str, kind, truth: &dyn Fn(&Truth) -> f64, found: [Option<Interval>; 3]| {
-                let [before, after, difference] = found;
-                let name = |of: &str| format!("{} {name} {of}", row.metric);
-                tally.add(&name("before"), kind, truth(&self.before), before);
-                tally.add(&name("after"), kind, truth(&self.after), after);
-                let apart = truth(&self.after_of_pairs) - truth(&self.before_of_pairs);
-                tally.add(&name("difference"), kind, apart, difference);
-            };
+    for row in &report.overall.amounts {
+        let (before, after) = (&row.before, &row.after);
+        let name = |title: &str| format!("{} {title}", row.metric);
         let of = |estimate: &Estimate| estimate.interval;
-        let found = [
-            of(&row.before.median),
-            of(&row.after.median),
-            row.median_difference.as_ref().unwrap().interval,
-        ];
-        add("median", kind, &|arm| quantile(arm, 0.5), found);
-        let found = [
-            of(&row.before.p95),
-            of(&row.after.p95),
-            row.p95_difference.as_ref().unwrap().interval,
-        ];
-        add("p95", kind, &|arm| quantile(arm, 0.95), found);
-        let found = [
-            of(&row.before.mean),
-            of(&row.after.mean),
-            row.mean_difference.as_ref().unwrap().interval,
-        ];
-        add("mean", Kind::Smooth, &mean, found);
+        let (one, other) = (of(&before.median), of(&after.median));
+        add(&name("median"), one, other, &row.median_difference);
+        let (one, other) = (of(&before.p95), of(&after.p95));
+        add(&name("p95"), one, other, &row.p95_difference);
+        let (one, other) = (of(&before.mean), of(&after.mean));
+        add(&name("mean"), one, other, &row.mean_difference);
     }
+    found
 }
 
 fn check(design: Design) {
     let extent = Extent::asked_for();
-    let truths = Truths::of(design);
+    let truths = truths(design);
     let next = AtomicU64::new(0);
     let work = || {
         let stages = Arm::ALL.map(Stage::new);
@@ -211,7 +184,10 @@ fn check(design: Design) {
             }
             let seed = (repetition << 1) | u64::from(design == Design::Paired);
             let report = repeat(&stages, design, extent.runs_per_arm, seed);
-            tally = tally.join(truths.compare(&report));
+            for (name, interval) in intervals(&report) {
+                let (kind, truth) = truths[&name];
+                tally.add(&name, kind, truth, interval);
+            }
         }
     };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
@@ -231,7 +207,7 @@ fn check(design: Design) {
         2 * extent.runs_per_arm
     );
     // Five rates, and three amounts with median, p95 and mean: before, after, difference.
-    assert_eq!(tally.len(), 3 * (5 + 3 * 3));
+    assert_eq!((tally.len(), truths.len()), (42, 42));
     assert!(
         wrong.is_empty(),
         "not covered as stated:\n{}",

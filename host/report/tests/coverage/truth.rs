@@ -149,12 +149,8 @@ impl Truth {
             let fewer = self.turns().filter(|(_, count, _)| *count <= turns);
             fewer.map(|(_, _, chance)| chance).sum()
         };
-        let found = (1..).find(|turns| below(*turns) >= p).unwrap();
+        let found = (1..1_000).find(|turns| below(*turns) >= p).unwrap();
         f64::from(u32::try_from(found).unwrap())
-    }
-
-    pub(crate) fn mean_iterations(&self) -> f64 {
-        self.mean(|_| 1.0)
     }
 
     /// Of what every turn adds independently, with this mean.
