@@ -12,6 +12,7 @@ mod bindings;
 mod build;
 mod cli;
 mod clients;
+mod coverage;
 mod crash;
 mod demo;
 mod dist;
@@ -25,6 +26,7 @@ mod process;
 mod scratch;
 mod setup;
 mod sources;
+mod statistics;
 mod terminal;
 mod test;
 mod tidy;
@@ -48,6 +50,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     bench::COMMAND,
     fuzz::COMMAND,
     model::COMMAND,
+    coverage::COMMAND,
     crash::COMMAND,
     hostile::COMMAND,
     mutants::COMMAND,

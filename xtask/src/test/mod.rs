@@ -15,14 +15,14 @@ use crate::crash::{self, Done};
 use crate::setup::{self, Skip, Tools};
 use crate::terminal::{bold, green, red, seconds, table, yellow};
 use crate::workspace::{Workspace, in_ci};
-use crate::{AlreadyReported, demo, policies, process, tidy, verify};
+use crate::{AlreadyReported, demo, policies, process, statistics, tidy, verify};
 use counts::Counts;
 
 pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
-              unit and integration tests with the vectors, doc tests, real agent clients, templates of policies, the packages for Node, Python and browsers, the playground,\n\
+              unit and integration tests with the vectors, doc tests, statistics against SciPy and statsmodels, real agent clients, templates of policies, the packages for Node, Python and browsers, the playground,\n\
               every vector on every host, killed processes, tidy, the reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
@@ -90,6 +90,11 @@ const STEPS: &[Step] = &[
         name: "doc tests",
         extent: Extent::Usual,
         run: doc_tests,
+    },
+    Step {
+        name: "statistics",
+        extent: Extent::Usual,
+        run: compare_statistics,
     },
     Step {
         name: "clients",
@@ -224,9 +229,14 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
         return Ok(Counts::default());
     }
     // `--all-targets` leaves out what cargo does not test by itself.
-    let rest = [Clients::Usual, Clients::Opencode].map(|it| format!("--test={}", it.target()));
-    let [usual, opencode] = rest.each_ref().map(String::as_str);
-    for targets in [&["--all-targets"][..], &[usual, opencode, "--test=hosts"]] {
+    let rest = [
+        Clients::Usual.target(),
+        Clients::Opencode.target(),
+        statistics::TARGET,
+        "hosts",
+    ]
+    .map(|it| format!("--test={it}"));
+    for targets in [&["--all-targets".to_owned()][..], &rest] {
         let mut cargo = run.workspace.cargo(&["clippy", "--workspace"]);
         cargo.args(targets).args(locked());
         process::run(cargo.args(["--", "-D", "warnings"]))?;
@@ -237,6 +247,17 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
 fn tests(run: &mut Run<'_>) -> Result<Counts> {
     // Without doc tests, which are a step of their own.
     run_tests(run, &["--lib", "--bins", "--tests"])
+}
+
+/// The same thousand tables in other implementations.
+fn compare_statistics(run: &mut Run<'_>) -> Result<Counts> {
+    if let Some(skip) = statistics::ensure(run.workspace)? {
+        return Ok(Counts {
+            skips: vec![skip],
+            ..Counts::default()
+        });
+    }
+    run_tests(run, &["--test", statistics::TARGET])
 }
 
 fn usual_clients(run: &mut Run<'_>) -> Result<Counts> {
