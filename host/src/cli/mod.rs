@@ -16,6 +16,7 @@ mod fingerprint;
 mod history;
 #[cfg(unix)]
 mod hook;
+mod import;
 #[cfg(unix)]
 mod init;
 mod input;
@@ -125,6 +126,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Replay(args) => history::replay(&args, terminal),
         Command::WhatIf(args) => history::what_if(&args, terminal),
+        Command::Import(args) => import::run(&args, terminal),
         Command::Contract {
             command: ContractCommand::Check(args),
         } => contract::run(&args, terminal),

@@ -16,7 +16,7 @@ use crate::run::{
 use crate::seen::Seen;
 
 /// The longest text of a turn that is kept, in bytes, and the longest command.
-const LONGEST_TEXT: usize = 4 << 20;
+const LONGEST_TEXT: usize = 1 << 20;
 const LONGEST_COMMAND: usize = 1000;
 /// Calls whose answers are waited for.
 const OPEN_CALLS: usize = 1000;
