@@ -22,6 +22,7 @@ const COMMANDS: [&[&str]; 31] = [
     &["contract"],
     &["contract", "check"],
     &["route"],
+    &["import"],
     &["promise"],
     &["fingerprint"],
     &["signal"],

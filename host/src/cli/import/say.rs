@@ -74,13 +74,11 @@ fn table(painter: Painter, places: &[Place], summary: &Summary) -> String {
         }
     };
     let (runs, sessions) = (summary.runs, summary.sessions);
-    row(
-        "runs",
-        format!(
-            "{runs} of {sessions} transcripts ({})",
-            counts(&summary.clients)
-        ),
-    );
+    let clients = match counts(&summary.clients) {
+        clients if clients.is_empty() => clients,
+        clients => format!(" ({clients})"),
+    };
+    row("runs", format!("{runs} of {sessions} transcripts{clients}"));
     if runs > 0 {
         let promises = format!(
             "{}; {} claim to be done",
