@@ -22,12 +22,15 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ),
 ];
 
+/// That of a line that `ralph-gate import` writes.
+const IMPORTED_RUN: &str = include_str!("../schemas/imported_run.schema.json");
+
 /// The names of all schemas.
 pub fn names() -> Vec<&'static str> {
     let gate = SCHEMAS.iter().map(|(name, _)| *name);
     #[cfg(unix)]
     let gate = gate.chain(["config"]);
-    gate.collect()
+    gate.chain(["imported-run"]).collect()
 }
 
 /// The schema of that name.
@@ -40,6 +43,9 @@ pub fn find(name: &str) -> Option<String> {
     #[cfg(unix)]
     if name == "config" {
         return Some(crate::config::schema::text());
+    }
+    if name == "imported-run" {
+        return Some(IMPORTED_RUN.to_owned());
     }
     gate(name).map(str::to_owned)
 }

@@ -83,6 +83,7 @@ pub(crate) enum Command {
     WhatIf(WhatIfArgs),
     #[cfg(unix)]
     Report(ReportArgs),
+    Import(TranscriptsArgs),
     /// Work with contracts
     #[command(after_help = "Example:\n  ralph-gate contract check contract.yaml")]
     Contract {
@@ -564,6 +565,42 @@ pub(crate) enum ReportFormat {
     Json,
     Md,
     Html,
+}
+
+/// Read the transcripts of agent clients as runs: what was claimed, what the last test said, how it ended
+///
+/// Reads sessions of Claude Code, Codex and Gemini, and loops of the official Ralph plugin among them, and writes a line of
+/// JSON for each run. What a transcript does not tell is null or unknown, never guessed. A summary goes to standard error; with
+/// --output it is what is printed. On a terminal, runs are only written to --output.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate import --output before.jsonl
+  ralph-gate import --project . --since 2026-01-01 --label arm=before > before.jsonl
+  ralph-gate import ~/.codex/sessions/2026 --each-prompt --json --output runs.jsonl
+
+Exit codes: 0 at least one run was found, 1 none, or an error. Each file that gave none is named with the reason.")]
+pub(crate) struct TranscriptsArgs {
+    /// Transcripts, folders of them, or state files of the official plugin; where the clients keep theirs when absent
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Only transcripts of this client
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(["claude-code", "codex", "gemini"]))]
+    pub(crate) client: Option<String>,
+    /// Only runs that began on this day or later, as YYYY-MM-DD in UTC
+    #[arg(long, value_name = "DATE")]
+    pub(crate) since: Option<String>,
+    /// Only sessions in this folder, or below it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Mark each run, as NAME=VALUE; `task` and `task_class` say what it worked on
+    #[arg(long = "label", value_name = "NAME=VALUE")]
+    pub(crate) labels: Vec<String>,
+    /// A run for each prompt of a person, instead of one for a session
+    #[arg(long)]
+    pub(crate) each_prompt: bool,
+    /// The file to write; standard output when absent or `-`
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// Find the promises in an agent's output and say why each one counts or not

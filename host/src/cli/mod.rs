@@ -16,6 +16,7 @@ mod fingerprint;
 mod history;
 #[cfg(unix)]
 mod hook;
+mod import;
 #[cfg(unix)]
 mod init;
 mod input;
@@ -129,6 +130,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::WhatIf(args) => history::what_if(&args, terminal),
         #[cfg(unix)]
         Command::Report(args) => report::run(&args, terminal),
+        Command::Import(args) => import::run(&args, terminal),
         Command::Contract {
             command: ContractCommand::Check(args),
         } => contract::run(&args, terminal),
