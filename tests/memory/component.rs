@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use ralph_gate::engine::{Iteration, Resumption, Routing, Verdict};
 use ralph_gate::memory::course::{Evaluated, LoopRecord, Reopened, ResumeRecord, Run, reopen};
-use ralph_gate::memory::{Change, Event, FileStore, Handoff, Patience, SessionKey, Standing, View};
+use ralph_gate::memory::{
+    Change, Event, FileStore, Handoff, Patience, SessionKey, Standing, Under, View,
+};
 use ralph_gate_tests::gate;
 use ralph_gate_tests::memory_component::{MemoryInstance, OpenMemory};
 use serde_json::{Value, json};
@@ -137,6 +139,11 @@ impl Memory for Native {
 
     fn resume(&mut self, resumption: &Resumption) -> Value {
         let routing = routing();
+        let run = Under {
+            mode: routing.mode,
+            profile: routing.profile,
+            enforcement: routing.enforcement,
+        };
         let record = ResumeRecord {
             at_ms: 1_760_000_000_999,
             operator: resumption.operator.clone(),
@@ -152,7 +159,7 @@ impl Memory for Native {
         else {
             panic!("there is something to go on from");
         };
-        let change = record.change(&state, Some(snapshot)).unwrap();
+        let change = record.change(&state, Some(snapshot), Some(run)).unwrap();
         serde_json::to_value(self.0.save(&change).unwrap()).unwrap()
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ralph_gate_memory::course::names;
-use ralph_gate_memory::{Break, inspect};
+use ralph_gate_memory::{Break, RunRecord, inspect};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -43,6 +43,9 @@ pub struct LogEvent<'t> {
     pub seq: u64,
     /// Its name.
     pub event: Cow<'t, str>,
+    /// What the loop ran under, and which gate judged it. Older logs lack it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunRecord>,
     /// The details.
     pub data: &'t RawValue,
 }
@@ -127,6 +130,7 @@ struct Line<'t> {
     seq: u64,
     #[serde(borrow)]
     event: Cow<'t, str>,
+    run: Option<RunRecord>,
     #[serde(borrow)]
     data: &'t RawValue,
 }
@@ -181,11 +185,18 @@ impl<'t> Log<'t> {
         let mut lines = 0;
         for (line, content) in (1..).zip(text.lines()) {
             lines = line;
-            if let Ok(Line { seq, event, data }) = serde_json::from_str(content) {
+            if let Ok(Line {
+                seq,
+                event,
+                run,
+                data,
+            }) = serde_json::from_str(content)
+            {
                 events.push(LogEvent {
                     line,
                     seq,
                     event,
+                    run,
                     data,
                 });
             }

@@ -30,6 +30,48 @@ fn the_log_of_the_examples_is_what_is_written_today() {
     assert_eq!(std::fs::read_to_string(file).unwrap(), log);
 }
 
+/// What each line says about what the loop ran under.
+fn runs(log: &str) -> Vec<serde_json::Value> {
+    let line = |line| serde_json::from_str::<serde_json::Value>(line).unwrap()["run"].clone();
+    log.lines().map(line).collect()
+}
+
+#[test]
+fn every_line_says_what_the_loop_ran_under_and_another_contract_changes_it() {
+    let mut played = Played::new(CONTRACT);
+    played.turn(BLOCKED, Outcome::Fail);
+    let strict = format!("profile: strict\n{CONTRACT}");
+    played.resume(Some(&strict)).turn(DONE, Outcome::Pass);
+    let log = played.log();
+    let under = |profile: Option<&str>| serde_json::json!({ "mode": "ralph", "profile": profile, "enforcement": "enforce", "gate": null });
+    let (before, after) = (under(None), under(Some("strict")));
+    assert_eq!(
+        runs(&log),
+        [before.clone(), before, after.clone(), after.clone()]
+    );
+    let read = Log::read(&log).unwrap();
+    assert_eq!(read.report().breaks, []);
+    let last = read.report().events.last().unwrap();
+    assert_eq!(serde_json::to_value(&last.run).unwrap(), after);
+    // It stands where every reader of lines expects it.
+    let line = log.lines().last().unwrap();
+    assert!(
+        line.contains(r#""event":"verdict","run":{"mode":"ralph","#),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_log_from_before_lines_said_so_is_read_and_replays() {
+    let log = include_str!("../testdata/before-run.jsonl");
+    assert!(runs(log).iter().all(serde_json::Value::is_null));
+    let read = Log::read(log).unwrap();
+    assert_eq!(read.report().breaks, []);
+    assert!(read.report().events.iter().all(|event| event.run.is_none()));
+    let report = replay(&read, None, &gate).unwrap();
+    assert!(report.same && report.equal == 5, "{report:?}");
+}
+
 #[test]
 fn a_log_tells_what_the_gate_was_given_and_answered() {
     let text = five().log();

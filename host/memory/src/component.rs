@@ -147,7 +147,7 @@ impl wit::GuestStore for OpenStore {
             Reopened::At(snapshot) => Some(snapshot),
             Reopened::Completed { iteration } => return Err(Refused::completed(iteration).into()),
         };
-        let change = record.change(&state, snapshot)?;
+        let change = record.change(&state, snapshot, resumed.under())?;
         json(&store.save(&change)?)
     }
 

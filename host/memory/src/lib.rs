@@ -45,6 +45,7 @@ mod quarantine;
 mod recovery;
 mod seal;
 mod store;
+mod under;
 mod view;
 mod whole;
 mod write;
@@ -59,6 +60,7 @@ pub use holder::Holder;
 pub use key::SessionKey;
 pub use portable::Exported;
 pub use store::{InMemoryStore, Retention, Store};
+pub use under::{RunRecord, Under};
 pub use view::{FileReport, Listed, Reading, Standing, Verification, View};
 
 use disk::Disk;

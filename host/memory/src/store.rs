@@ -17,6 +17,7 @@ use super::finding::{Finding, FindingCode};
 use super::key::SessionKey;
 use super::prd;
 use super::progress::Growth;
+use super::under::{RunRecord, Under};
 use crate::digest::Digest;
 use crate::gate::Gate;
 
@@ -138,6 +139,7 @@ impl<'g, D: Disk> Store<'g, D> {
             contract: Some(start.contract.clone()),
             progress: start.progress.clone(),
             events: start.events.clone(),
+            run: start.run.clone(),
             ..Change::default()
         };
         store.save(&change)?;
@@ -152,6 +154,7 @@ impl<'g, D: Disk> Store<'g, D> {
             revision: 0,
             iteration: 0,
             key,
+            run: None,
             contract: Whole::new(String::new()),
             snapshot: None,
             prd: None,
@@ -344,13 +347,15 @@ impl<'g, D: Disk> Store<'g, D> {
         };
         self.settle_foreign_progress()?;
         let (progress, hasher) = self.plan_progress(change)?;
-        let events = self.plan_events(change)?;
+        let run = change.run.clone().or_else(|| self.head.run.clone());
+        let events = self.plan_events(change, run.as_ref())?;
         let head = &self.head;
         let checkpoint = Checkpoint {
             version: Checkpoint::VERSION,
             revision: head.revision + 1,
             iteration,
             key: head.key.clone(),
+            run,
             contract: change
                 .contract
                 .clone()
@@ -429,9 +434,15 @@ impl<'g, D: Disk> Store<'g, D> {
         Ok((record, hasher))
     }
 
-    fn plan_events(&self, change: &Change) -> Result<EventsRecord, MemoryError> {
+    fn plan_events(
+        &self,
+        change: &Change,
+        run: Option<&Under>,
+    ) -> Result<EventsRecord, MemoryError> {
+        let run = run.map(|under| RunRecord::new(under, self.gate.digest()));
         let mut end = self.events.end;
-        let lines: Result<Vec<_>, _> = change.events.iter().map(|event| end.link(event)).collect();
+        let lines = change.events.iter();
+        let lines: Result<Vec<_>, _> = lines.map(|event| end.link(event, run.as_ref())).collect();
         Ok(EventsRecord {
             base: self.events.base,
             end,

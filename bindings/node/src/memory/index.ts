@@ -181,7 +181,7 @@ export class FileMemory {
   }
 
   /** What happened, oldest first. */
-  events(): { seq: number; event: string; data: unknown }[] {
+  events(): { seq: number; event: string; run?: unknown; data: unknown }[] {
     return ask(() => this.#store.events());
   }
 

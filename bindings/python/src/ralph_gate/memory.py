@@ -170,7 +170,7 @@ class FileMemory:
             return ProgressLog.from_json(json.loads(self._method("progress")))
 
     def events(self) -> Any:
-        """What happened, oldest first: `[{"seq", "event", "data"}]`."""
+        """What happened, oldest first: `[{"seq", "event", "run", "data"}]`."""
         with self._lock:
             return json.loads(self._method("events"))
 

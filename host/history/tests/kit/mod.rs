@@ -4,7 +4,7 @@ use ralph_gate_component::json;
 use ralph_gate_history::Unanswered;
 use ralph_gate_memory::course::{Evaluated, LoopRecord, Reopened, ResumeRecord, reopen};
 use ralph_gate_memory::disk::{Disk as _, Place};
-use ralph_gate_memory::{Gate, InMemoryStore, SessionKey};
+use ralph_gate_memory::{Gate, InMemoryStore, SessionKey, Under};
 use ralph_gate_types::{
     Action, CallError, CheckResult, EngineError, Iteration, Outcome, Prd, PrdUpdate, ProgressEntry,
     ProgressLog, Resumption, Routing, SnapshotView, Usage, Verdict,
@@ -40,6 +40,11 @@ fn text(answer: &Value, name: &str) -> String {
 }
 
 impl Gate for Formats {
+    /// The gate's crate is no component.
+    fn digest(&self) -> Option<&str> {
+        None
+    }
+
     fn read_prd(&self, text: &str) -> Result<Prd, CallError> {
         ask("read_prd", &json!({ "text": text }))
     }
@@ -165,6 +170,11 @@ impl Played {
         let Reopened::At(snapshot) = reopened else {
             panic!("{reopened:?}");
         };
+        let run = Under {
+            mode: routing.mode,
+            profile: routing.profile,
+            enforcement: routing.enforcement,
+        };
         let record = ResumeRecord {
             at_ms: 0,
             operator: resumption.operator,
@@ -175,7 +185,9 @@ impl Played {
             argv: Vec::new(),
             prompt: String::new(),
         };
-        let change = record.change(&state, Some(snapshot.clone())).unwrap();
+        let change = record
+            .change(&state, Some(snapshot.clone()), Some(run))
+            .unwrap();
         self.store.save(&change).unwrap();
         (self.contract, self.snapshot) = (contract, Some(snapshot));
         self

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::answer::Refused;
 use super::{Event, LoopRecord, ResumeRecord, SessionKey};
 use crate::course::Run;
-use crate::{Change, Handoff, MemoryError, Snapshot, State};
+use crate::{Change, Handoff, MemoryError, Snapshot, State, Under};
 
 /// Reads what a caller gave.
 pub(super) fn parse<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, Refused> {
@@ -117,6 +117,15 @@ pub(super) struct Resumed {
 }
 
 impl Resumed {
+    /// What the loop runs under from now on; without a routing, what it ran under before.
+    pub(super) fn under(&self) -> Option<Under> {
+        self.routing.as_ref().map(|routing| Under {
+            mode: routing.mode,
+            profile: routing.profile.clone(),
+            enforcement: routing.enforcement,
+        })
+    }
+
     /// The event, with the contract from now on.
     pub(super) fn record(&self, state: &State) -> Result<ResumeRecord, Refused> {
         let (contract, digest) = match &self.routing {
@@ -166,6 +175,7 @@ impl Wanted {
             prd: self.prd,
             events: events(&self.events)?,
             handoff: self.handoff,
+            run: None,
         })
     }
 }
