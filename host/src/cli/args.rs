@@ -112,7 +112,8 @@ pub(crate) enum Command {
     /// Print the JSON Schema of a file, with which an editor completes and checks it
     #[command(after_help = "Examples:
   ralph-gate schema contract > contract.schema.json
-  ralph-gate schema routing")]
+  ralph-gate schema routing
+  ralph-gate schema event > event.schema.json")]
     Schema {
         /// What the file holds
         #[arg(value_parser = PossibleValuesParser::new(super::schema::names()))]

@@ -25,6 +25,22 @@ pub mod names {
     pub const TRIPWIRE: &str = "tripwire";
     /// The gate judged an iteration.
     pub const VERDICT: &str = "verdict";
+    /// What turned out after the loop had ended.
+    pub const AUDIT: &str = "audit";
+
+    /// All of them, as the schema lists them.
+    pub const ALL: [&str; 10] = [
+        STARTED,
+        BASELINE,
+        AGENT,
+        CLIENT_STOPPED,
+        CLIENT_ENDED,
+        EVIDENCE,
+        TRIPWIRE,
+        VERDICT,
+        RESUMED,
+        AUDIT,
+    ];
 }
 
 /// `loop_started`
