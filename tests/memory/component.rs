@@ -10,7 +10,7 @@ use std::time::Duration;
 use ralph_gate::engine::{Iteration, Resumption, Routing, Verdict};
 use ralph_gate::memory::course::{Evaluated, LoopRecord, Reopened, ResumeRecord, Run, reopen};
 use ralph_gate::memory::{
-    Change, Event, FileStore, Handoff, Patience, SessionKey, Standing, Under, View,
+    Change, Event, FileStore, Handoff, Patience, Recording, SessionKey, Standing, Under, View,
 };
 use ralph_gate_tests::gate;
 use ralph_gate_tests::memory_component::{MemoryInstance, OpenMemory};
@@ -143,6 +143,7 @@ impl Memory for Native {
             mode: routing.mode,
             profile: routing.profile,
             enforcement: routing.enforcement,
+            record: Recording::Full,
         };
         let record = ResumeRecord {
             at_ms: 1_760_000_000_999,

@@ -69,3 +69,13 @@ words! {
         Kill = "kill",
     }
 }
+
+words! {
+    /// How much of what happens goes into the event log.
+    RecordName {
+        /// All of it.
+        Full = "full",
+        /// Digests and lengths in place of texts.
+        DigestOnly = "digest_only",
+    }
+}
