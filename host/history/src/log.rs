@@ -141,7 +141,8 @@ struct Line<'t> {
     seq: u64,
     #[serde(borrow)]
     event: Cow<'t, str>,
-    run: Option<RunRecord>,
+    #[serde(borrow)]
+    run: Option<&'t RawValue>,
     #[serde(borrow)]
     data: &'t RawValue,
 }
@@ -212,7 +213,8 @@ impl<'t> Log<'t> {
                     line,
                     seq,
                     event,
-                    run,
+                    // One that is not known is none: the event itself counts.
+                    run: run.and_then(|run| serde_json::from_str(run.get()).ok()),
                     data,
                 });
             }

@@ -31,6 +31,10 @@ pub enum Recording {
 }
 
 impl Recording {
+    #[allow(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde asks with a reference"
+    )]
     fn is_full(&self) -> bool {
         *self == Self::Full
     }

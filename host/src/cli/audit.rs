@@ -34,14 +34,15 @@ pub(crate) fn run(args: &AuditArgs, terminal: &Terminal) -> Result<Exit, CliErro
         let message = format!("--by must have 1 to {NAME} bytes, not {}", by.len());
         return Err(CliError::Usage { message });
     }
-    // The inner process is one that the outer one started, which was asked already.
-    if process::role() == Role::Outer && runner::is_inside_a_loop() {
+    // The inner process is one that the outer one started, and that one was asked already.
+    let is_inner = args.labels.is_none() && process::role() == Role::Inner;
+    if !is_inner && runner::is_inside_a_loop() {
         return Err(RunError::FromInside.into());
     }
-    match (&args.labels, process::role()) {
-        (Some(file), _) => import(args, file, terminal),
-        (None, Role::Outer) => guarded(),
-        (None, Role::Inner) => audit(args, terminal),
+    match &args.labels {
+        Some(file) => import(args, file, terminal),
+        None if is_inner => audit(args, terminal),
+        None => guarded(),
     }
 }
 
