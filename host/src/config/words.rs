@@ -79,3 +79,17 @@ words! {
         DigestOnly = "digest_only",
     }
 }
+
+words! {
+    /// A metric that can be chosen before an experiment.
+    PrimaryMetric {
+        /// Ended as complete.
+        Completion = "completion_rate",
+        /// Ended as complete, and is.
+        VerifiedCompletion = "verified_completion_rate",
+        /// Ended as complete, and is not.
+        FalseComplete = "false_complete_rate",
+        /// Left to a person.
+        Handoff = "handoff_rate",
+    }
+}
