@@ -98,6 +98,13 @@ pub(crate) enum CliError {
     /// The gate's answer is not what this version of the command knows.
     #[error("the gate's answer can't be understood: {reason}")]
     Answer { reason: String },
+    /// A table of labels has problems. All of them are listed.
+    #[cfg(unix)]
+    #[error("{file}: {}, and nothing was written", counted(problems.len()))]
+    Labels {
+        file: Source,
+        problems: Vec<Problem>,
+    },
     /// A session's memory said no.
     #[cfg(unix)]
     #[error(transparent)]
@@ -233,6 +240,8 @@ impl CliError {
             #[cfg(unix)]
             Self::Memory(error) => error.code(),
             #[cfg(unix)]
+            Self::Labels { .. } => "invalid_labels",
+            #[cfg(unix)]
             Self::Run(error) => return error.code(),
             #[cfg(unix)]
             Self::Harness(error) => error.code(),
@@ -277,6 +286,8 @@ impl CliError {
             #[cfg(unix)]
             Self::Run(error) => error.help(),
             #[cfg(unix)]
+            Self::Labels { .. } => Some("correct the table and import it again"),
+            #[cfg(unix)]
             Self::Harness(error) => Some(error.help()),
             #[cfg(unix)]
             Self::Install { help, .. } => Some(help),
@@ -310,6 +321,7 @@ impl CliError {
             {
                 Some((file.display().to_string(), problems))
             }
+            Self::Labels { file, problems } => Some((file.to_string(), problems)),
             _ => None,
         }
     }
@@ -328,7 +340,9 @@ impl CliError {
             | Self::Gate { file, .. }
             | Self::History { file, .. } => Some(file),
             #[cfg(unix)]
-            Self::Cases { file, .. } | Self::Unwritable { file, .. } => Some(file),
+            Self::Cases { file, .. }
+            | Self::Labels { file, .. }
+            | Self::Unwritable { file, .. } => Some(file),
             Self::Engine { file, .. } => file.as_ref(),
             #[cfg(unix)]
             Self::Memory(_)
@@ -387,6 +401,14 @@ impl CliError {
             })],
             _ => Vec::new(),
         }
+    }
+}
+
+#[cfg(unix)]
+fn counted(problems: usize) -> String {
+    match problems {
+        1 => "1 problem".to_owned(),
+        more => format!("{more} problems"),
     }
 }
 
