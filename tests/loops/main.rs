@@ -7,6 +7,7 @@ mod commits;
 mod elsewhere;
 mod harness;
 mod kit;
+mod labels;
 mod memory;
 mod operating;
 mod policies;

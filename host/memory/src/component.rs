@@ -92,7 +92,7 @@ impl wit::GuestStore for OpenStore {
     fn begin(key_text: String, beginning: String) -> Answer<wit::Store> {
         let key = usable(&key_text)?;
         let beginning: Beginning = parse("the beginning", &beginning)?;
-        let start = beginning.record()?.start(beginning.prd)?;
+        let start = beginning.record(&key)?.start(beginning.prd)?;
         if let Ok(store) = Store::recover(Imported, &GATE, &key)? {
             return Err(Refused::from(MemoryError::SessionExists {
                 session: store.disk().name(),

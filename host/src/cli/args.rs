@@ -10,6 +10,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 use ralph_gate::config::Promises;
 #[cfg(unix)]
 use ralph_gate::harness::Harness;
+#[cfg(unix)]
+use ralph_gate::memory::course::check_label;
 
 use super::Exit;
 use super::error::CliError;
@@ -189,6 +191,7 @@ pub(crate) enum ContractCommand {
 #[command(after_help = "Examples:
   ralph-gate run --prompt-file TASK.md -- claude -p
   ralph-gate run --json --prompt \"make the tests pass\" -- codex exec
+  ralph-gate run --label arm=ralph --label task=parser --task-class bugfix
   ralph-gate run --resume
 
 Exit codes: 0 completed, 3 stopped otherwise, 1 error; in standard mode and in shadow that of the agent.")]
@@ -208,6 +211,12 @@ pub(crate) struct RunArgs {
     /// The session's key; a new one when absent, or with --resume the one that was written last
     #[arg(long, value_name = "KEY")]
     pub(crate) session: Option<String>,
+    /// Mark the loop, for reports: `arm=ralph`; can be given several times
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label, conflicts_with = "resume")]
+    pub(crate) labels: Vec<(String, String)>,
+    /// What kind of task it is, for reports; that of the request or of [contract] when absent
+    #[arg(long, value_name = "NAME", value_parser = task_class, conflicts_with = "resume")]
+    pub(crate) task_class: Option<String>,
     /// Go on with a loop: the checks are run first
     #[arg(long)]
     pub(crate) resume: bool,
@@ -609,6 +618,23 @@ pub(crate) struct ImportArgs {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) root: RootArgs,
+}
+
+/// `NAME=VALUE`
+#[cfg(unix)]
+fn label(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("a label is NAME=VALUE, for example `arm=ralph`")?;
+    check_label(name, value).map_err(|error| error.to_string())?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// A name that a report can show.
+#[cfg(unix)]
+fn task_class(text: &str) -> Result<String, String> {
+    check_label("task_class", text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }
 
 /// Prints what clap has to say: help and version, or what is wrong with the arguments. Exit code 2 has

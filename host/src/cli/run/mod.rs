@@ -14,6 +14,7 @@ use std::process::Command;
 use ralph_gate::config::{Config, Request, Task};
 use ralph_gate::engine::{Decision, Mode, Resumption, StopReason};
 use ralph_gate::memory::SessionKey;
+use ralph_gate::memory::course::add_label;
 use ralph_gate::process::{self, Interruption, Reach, Role, Signals};
 use ralph_gate::runner::{self, Control, Ended, Loop, Options, Resumed, RunError, Watch};
 
@@ -60,6 +61,14 @@ fn route(args: &RunArgs, config: &Config) -> Result<Task, CliError> {
     let mut task = config.route(gate()?, request.as_ref())?;
     if let Some(key) = &args.session {
         task.key = Some(SessionKey::Session(key.clone()));
+    }
+    if let Some(class) = &args.task_class {
+        task.task_class = Some(class.clone());
+    }
+    for (name, value) in &args.labels {
+        add_label(&mut task.labels, name, value).map_err(|error| CliError::Usage {
+            message: format!("{error}; name it once with --label"),
+        })?;
     }
     Ok(task)
 }
