@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
 #[cfg(unix)]
-use ralph_gate::config::Promises;
+use ralph_gate::config::{AdapterName, Promises};
 #[cfg(unix)]
 use ralph_gate::harness::Harness;
 #[cfg(unix)]
@@ -51,6 +51,8 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     #[cfg(unix)]
     Run(RunArgs),
+    #[cfg(unix)]
+    Experiment(ExperimentArgs),
     #[cfg(unix)]
     Init(InitArgs),
     #[cfg(unix)]
@@ -217,6 +219,9 @@ pub(crate) struct RunArgs {
     /// What kind of task it is, for reports; that of the request or of [contract] when absent
     #[arg(long, value_name = "NAME", value_parser = task_class, conflicts_with = "resume")]
     pub(crate) task_class: Option<String>,
+    /// Which client the agent is, for one that is not told by its name: what it prints is read accordingly
+    #[arg(long, value_name = "CLIENT", value_parser = adapter_parser())]
+    pub(crate) adapter: Option<AdapterName>,
     /// Go on with a loop: the checks are run first
     #[arg(long)]
     pub(crate) resume: bool,
@@ -235,6 +240,49 @@ pub(crate) struct RunArgs {
     /// The agent and its arguments; those of [agent] when absent
     #[arg(last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<String>,
+}
+
+/// Run a set of tasks in two arms, so that a report can compare them
+///
+/// The plan says which tasks, which two contracts, how often, and by which metric they are compared. Each run is a process
+/// of `ralph-gate run` in a fresh copy of its task's folder. What is planned is written down before the first run, and may not
+/// change after it. Interrupted, even killed, it goes on where it stopped when it is started again.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate experiment plan.toml --dry-run
+  ralph-gate experiment plan.toml
+  ralph-gate experiment plan.toml --json | jq -r 'select(.event == \"ended\") | .run.id'
+
+The plan:
+  name = \"tests-first\"
+  seed = 7
+  primary_metric = \"false_complete_rate\"
+  agent = [\"my-agent\", \"--task\", \"{task}\"]
+  [arms.standard]
+  enforcement = \"shadow\"
+  [arms.ralph]
+  enforcement = \"enforce\"
+  [[tasks]]
+  id = \"fix-parser\"
+  class = \"bugfix\"
+  folder = \"tasks/fix-parser\"
+  prompt = \"Make the parser accept empty lists.\"
+  audit = \"hidden/fix-parser.toml\"
+
+Exit codes: 0 every run is done, 3 interrupted, 1 error.")]
+pub(crate) struct ExperimentArgs {
+    /// The plan, as TOML, YAML or JSON
+    pub(crate) plan: PathBuf,
+    /// How many runs at a time; with more than one, runs can disturb each other
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub(crate) jobs: u8,
+    /// Look at everything and print the order, and run nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print a line for each run, also on a terminal, instead of a bar that is drawn again in place
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 /// Write a ralph-gate.toml that fits this folder, or install the hooks of an agent client
@@ -618,6 +666,16 @@ pub(crate) struct ImportArgs {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) root: RootArgs,
+}
+
+/// The clients whose output can be read, by their names.
+#[cfg(unix)]
+fn adapter_parser() -> impl clap::builder::TypedValueParser<Value = AdapterName> {
+    use clap::builder::TypedValueParser as _;
+    use ralph_gate_component::Word as _;
+    let names = AdapterName::ALL.iter().map(|adapter| adapter.as_str());
+    PossibleValuesParser::new(names)
+        .try_map(|name| AdapterName::parse(&name).ok_or("no such client"))
 }
 
 /// `NAME=VALUE`

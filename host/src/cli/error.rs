@@ -8,6 +8,8 @@ use std::string::FromUtf8Error;
 use ralph_gate::config::ConfigError;
 use ralph_gate::engine::{EngineError, GateError, Problem};
 #[cfg(unix)]
+use ralph_gate::experiment::ExperimentError;
+#[cfg(unix)]
 use ralph_gate::harness::HarnessError;
 #[cfg(unix)]
 use ralph_gate::harness::install::InstallError;
@@ -106,6 +108,10 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error(transparent)]
     Run(#[from] RunError),
+    /// An experiment can't begin or go on.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Experiment(ExperimentError),
     /// The loop of a client can't be begun or ended.
     #[cfg(unix)]
     #[error(transparent)]
@@ -152,6 +158,16 @@ pub(crate) enum CliError {
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
         Self::Run(error.into())
+    }
+}
+
+#[cfg(unix)]
+impl From<ExperimentError> for CliError {
+    fn from(error: ExperimentError) -> Self {
+        match error {
+            ExperimentError::Config(error) => error.into(),
+            error => Self::Experiment(error),
+        }
     }
 }
 
@@ -227,6 +243,8 @@ impl CliError {
             #[cfg(unix)]
             Self::Run(error) => return error.code(),
             #[cfg(unix)]
+            Self::Experiment(error) => error.code(),
+            #[cfg(unix)]
             Self::Harness(error) => error.code(),
             #[cfg(unix)]
             Self::Install { error, .. } => error.code(),
@@ -264,6 +282,8 @@ impl CliError {
             Self::Memory(error) => Some(error.help()),
             #[cfg(unix)]
             Self::Run(error) => error.help(),
+            #[cfg(unix)]
+            Self::Experiment(error) => error.help(),
             #[cfg(unix)]
             Self::Harness(error) => Some(error.help()),
             #[cfg(unix)]
@@ -317,6 +337,7 @@ impl CliError {
             #[cfg(unix)]
             Self::Memory(_)
             | Self::Run(_)
+            | Self::Experiment(_)
             | Self::Harness(_)
             | Self::Install { .. }
             | Self::Policy { .. }
