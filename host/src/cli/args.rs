@@ -274,6 +274,9 @@ Exit codes: 0 every run is done, 3 interrupted, 1 error.")]
 pub(crate) struct ExperimentArgs {
     /// The plan, as TOML, YAML or JSON
     pub(crate) plan: PathBuf,
+    /// The folder for the results; that of the plan when absent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
     /// How many runs at a time; with more than one, runs can disturb each other
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) jobs: u8,

@@ -54,6 +54,8 @@ pub struct LoopEnd {
 pub struct Audited {
     /// `complete`, `incomplete` or `unknown`.
     pub truth: String,
+    /// Why, in a sentence.
+    pub reason: String,
 }
 
 impl RunRecord {

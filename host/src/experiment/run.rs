@@ -182,10 +182,7 @@ impl Stage<'_> {
         let Some(log) = log else {
             return Err(self.not_begun(id, said()));
         };
-        if let Some(error) = error
-            .as_ref()
-            .filter(|it| FULL.iter().any(|full| it.contains(full)))
-        {
+        if let Some(error) = error.as_ref().filter(|it| is_full(it)) {
             return Err(ExperimentError::Hindered {
                 run: self.key(id),
                 reason: error.clone(),
@@ -215,6 +212,11 @@ impl Stage<'_> {
         let run = self.key(id);
         ExperimentError::NotBegun { run, reason }
     }
+}
+
+/// Whether an error says that there is no room left, for which no agent is to blame.
+pub(super) fn is_full(error: &str) -> bool {
+    FULL.iter().any(|full| error.contains(full))
 }
 
 fn arm<'p>(plan: &'p Plan, id: &RunId) -> Option<&'p Arm> {

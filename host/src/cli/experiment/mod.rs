@@ -22,7 +22,7 @@ const INTERRUPTED: i32 = 130;
 
 pub(crate) fn run(args: &ExperimentArgs, terminal: &Terminal) -> Result<Exit, CliError> {
     if args.dry_run {
-        let prepared = look(&args.plan)?;
+        let prepared = look(args)?;
         print(&order(&prepared, terminal))?;
         return Ok(Exit::Success);
     }
@@ -33,10 +33,14 @@ pub(crate) fn run(args: &ExperimentArgs, terminal: &Terminal) -> Result<Exit, Cl
 }
 
 /// The plan with everything that it names.
-fn look(plan: &Path) -> Result<Prepared, CliError> {
+fn look(args: &ExperimentArgs) -> Result<Prepared, CliError> {
     // Runs have folders of their own.
-    let file = std::path::absolute(plan).unwrap_or_else(|_| plan.to_owned());
-    Ok(Prepared::look(Plan::load(&file)?, gate()?)?)
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut plan = Plan::load(&whole(&args.plan))?;
+    if let Some(output) = &args.output {
+        plan.output = whole(output);
+    }
+    Ok(Prepared::look(plan, gate()?)?)
 }
 
 /// What would be run, one line each.
@@ -67,7 +71,7 @@ fn conduct(args: &ExperimentArgs, terminal: &Terminal) -> Result<Exit, CliError>
     let stop = Stop::new().map_err(system("the experiment can't be controlled"))?;
     listen(signals, stop.clone());
     let program = std::env::current_exe().map_err(system("this program can't be started again"))?;
-    let experiment = look(&args.plan)?.open()?;
+    let experiment = look(args)?.open()?;
     let told = Told::new(&experiment.plan().name, terminal);
     let conducted = if run::is_wanted(args.plain, terminal) {
         go(&experiment, &program, args, &stop, &Bar::new(told))
