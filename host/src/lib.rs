@@ -30,6 +30,8 @@ pub mod policy;
 #[cfg(unix)]
 pub mod process;
 #[cfg(unix)]
+pub mod report;
+#[cfg(unix)]
 pub mod runner;
 pub mod schema;
 pub mod visible;

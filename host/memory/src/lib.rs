@@ -58,6 +58,7 @@ pub use gate::Gate;
 pub use holder::Holder;
 pub use key::SessionKey;
 pub use portable::Exported;
+pub use seal::sealed;
 pub use store::{InMemoryStore, Retention, Store};
 pub use view::{FileReport, Listed, Reading, Standing, Verification, View};
 
