@@ -480,6 +480,8 @@ const FIELD_REPEATS: Path<'static> = Path::Field(&Path::Root, "repeats");
 
 #[cfg(test)]
 mod tests {
+    use ralph_gate_report::compare::RATES;
+
     use super::*;
 
     const GOOD: &str = r#"
@@ -597,6 +599,13 @@ id = "a"
                 "6:9 agent: names no program; name a program, and its arguments behind it",
             ]
         );
+    }
+
+    #[test]
+    fn every_metric_is_one_that_a_report_has() {
+        let known: Vec<&str> = RATES.iter().map(|metric| metric.id()).collect();
+        let own: Vec<&str> = Metric::ALL.iter().map(|metric| metric.as_str()).collect();
+        assert_eq!(own, known);
     }
 
     #[test]

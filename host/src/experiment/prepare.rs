@@ -221,6 +221,9 @@ impl Task {
         for arm in &plan.arms {
             arm.see_that_it_leaves_a_log(plan, planned, &config, gate)?;
         }
+        if let Some(audit) = &planned.audit {
+            see_that_it_can_be_asked(plan, audit, gate)?;
+        }
         see_that_the_agent_is_there(plan.agent.as_ref(), planned, &config)?;
         let prompt = match &planned.prompt {
             Prompt::Config => None,
@@ -242,6 +245,22 @@ impl Task {
             audit: planned.audit.as_ref().map(|audit| audit.path.clone()),
         })
     }
+}
+
+/// Hidden checks with a mistake in them would be found out after the first run only.
+fn see_that_it_can_be_asked(
+    plan: &Plan,
+    audit: &Named,
+    gate: &GateEngine,
+) -> Result<(), ExperimentError> {
+    let routed = Config::load(&audit.path)?.route(gate, None)?;
+    if routed.terms.is_some() {
+        return Ok(());
+    }
+    let message = "the contract of the hidden checks is in standard mode, so none of them is run";
+    let help = "set `mode = \"ralph\"` in its [contract]";
+    let problem = audit.problem(message, Some(help));
+    Err(ConfigError::invalid(plan.file.clone(), vec![problem]).into())
 }
 
 impl AgentCommand {
