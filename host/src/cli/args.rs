@@ -85,6 +85,8 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     Replay(ReplayArgs),
     WhatIf(WhatIfArgs),
+    #[cfg(unix)]
+    Report(ReportArgs),
     /// Work with contracts
     #[command(after_help = "Example:\n  ralph-gate contract check contract.yaml")]
     Contract {
@@ -564,6 +566,64 @@ pub(crate) struct WhatIfArgs {
     /// The other contract, as JSON, YAML or TOML
     #[arg(long, value_name = "FILE")]
     pub(crate) contract: PathBuf,
+}
+
+/// Compare two sets of runs: whether the gate makes loops better, how sure that is, and what follows
+///
+/// An arm is a condition for runs (NAME=VALUE, several with commas; NAME is a label or one of mode, profile, enforcement,
+/// task_class, source, ending, contract, gate, id), or logs: files, folders, patterns. With conditions, the runs are those of LOG.
+/// Every run counts, also those that crashed. What is not known is said, and never guessed.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate report --before arm=standard --after arm=ralph runs
+  ralph-gate report --before enforcement=shadow --after enforcement=enforce --by task_class
+  ralph-gate report --before 'old/**/events.jsonl' --after .ralph --output report.html
+  ralph-gate report --before imported.jsonl --after .ralph --format md --min-reduction 0.1")]
+pub(crate) struct ReportArgs {
+    /// Logs or folders of sessions to choose from; .ralph when absent
+    #[arg(value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
+    /// The arm that is compared with
+    #[arg(long, required = true, value_name = "ARM")]
+    pub(crate) before: Vec<String>,
+    /// The arm that is compared
+    #[arg(long, required = true, value_name = "ARM")]
+    pub(crate) after: Vec<String>,
+    /// A part for each of these
+    #[arg(long, value_parser = PossibleValuesParser::new(["task_class"]), value_name = "WHAT")]
+    pub(crate) by: Option<String>,
+    /// How it is written; by the name of the output file, else as a table
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
+    /// The file to write; standard output when absent or `-`
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// The metric that was chosen before the experiment; false_complete_rate when nothing says otherwise
+    #[arg(long, value_name = "METRIC", value_parser = PossibleValuesParser::new(super::report::primary_metrics()))]
+    pub(crate) primary: Option<String>,
+    /// By how much the primary metric has to improve before the gate should be on by default: 0.05 is five points
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) min_reduction: Option<String>,
+    /// By how much the mean cost of a run may rise for that: 0.5 is by half
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) max_cost_increase: Option<String>,
+    /// A metric to leave out, for example latency_ms where times can't be compared
+    #[arg(long, value_name = "METRIC", value_parser = PossibleValuesParser::new(super::report::metrics()))]
+    pub(crate) omit: Vec<String>,
+    /// The configuration whose section `report` counts; that of this folder when absent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// How a report is written.
+#[cfg(unix)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    Table,
+    Json,
+    Md,
+    Html,
 }
 
 /// Find the promises in an agent's output and say why each one counts or not

@@ -149,6 +149,14 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error("the loop is running, but can't be reached: {holder}")]
     Unreachable { holder: ralph_gate::memory::Holder },
+    /// Logs for a report can't be found or read.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Report(ralph_gate::report::ReportError),
+    /// A file can't be written.
+    #[cfg(unix)]
+    #[error("{file} can't be written: {reason}")]
+    Unwritable { file: Source, reason: String },
     /// Standard output is full or gone.
     #[error("standard output can't be written: {reason}")]
     Output { reason: String },
@@ -258,6 +266,10 @@ impl CliError {
             Self::SeveralLoops { .. } => "several_loops",
             #[cfg(unix)]
             Self::Unreachable { .. } => "loop_unreachable",
+            #[cfg(unix)]
+            Self::Report(_) => "unreadable_logs",
+            #[cfg(unix)]
+            Self::Unwritable { .. } => "unwritable_file",
             Self::Output { .. } => "unwritable_output",
         };
         code.to_owned()
@@ -300,7 +312,11 @@ impl CliError {
             Self::Unreachable { .. } => {
                 Some("end it with Ctrl-C where it runs, or with `kill` and its process id")
             }
+            #[cfg(unix)]
+            Self::Unwritable { .. } => Some("check the disk, or choose another place"),
             // It says by itself what to do.
+            #[cfg(unix)]
+            Self::Report(_) => None,
             Self::Gate { .. } | Self::History { .. } => None,
         }
     }
@@ -332,7 +348,7 @@ impl CliError {
             | Self::Gate { file, .. }
             | Self::History { file, .. } => Some(file),
             #[cfg(unix)]
-            Self::Cases { file, .. } => Some(file),
+            Self::Cases { file, .. } | Self::Unwritable { file, .. } => Some(file),
             Self::Engine { file, .. } => file.as_ref(),
             #[cfg(unix)]
             Self::Memory(_)
@@ -343,6 +359,7 @@ impl CliError {
             | Self::Policy { .. }
             | Self::NewPolicy(_)
             | Self::SeveralLoops { .. }
+            | Self::Report(_)
             | Self::Unreachable { .. } => None,
             Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,
         }

@@ -28,6 +28,8 @@ mod memory;
 #[cfg(unix)]
 mod policy;
 mod promise;
+#[cfg(unix)]
+mod report;
 mod route;
 #[cfg(unix)]
 mod run;
@@ -129,6 +131,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Replay(args) => history::replay(&args, terminal),
         Command::WhatIf(args) => history::what_if(&args, terminal),
+        #[cfg(unix)]
+        Command::Report(args) => report::run(&args, terminal),
         Command::Contract {
             command: ContractCommand::Check(args),
         } => contract::run(&args, terminal),

@@ -3,7 +3,7 @@
 
 use ralph_gate_component::Word;
 
-use super::words::{AdapterName, KindName, Leftovers, PromptTo, WasiGrant};
+use super::words::{AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, WasiGrant};
 
 /// One field.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +30,8 @@ pub(super) enum Shape {
         /// The most.
         max: u32,
     },
+    /// A decimal number of zero or more.
+    Decimal,
     /// A list of texts.
     Texts,
     /// Texts by name.
@@ -69,6 +71,7 @@ pub(super) const SECTIONS: &[&str] = &[
     "tripwires",
     "progress",
     "git",
+    "report",
 ];
 
 const KIND: Field = field(
@@ -403,6 +406,25 @@ pub(super) const GIT_FIELDS: &[Field] = &[field(
     Shape::Flag,
     "Whether each iteration's changes are committed.",
 )];
+
+/// The fields of `[report]`.
+pub(super) const REPORT_FIELDS: &[Field] = &[
+    field(
+        "primary_metric",
+        Shape::Word(words::<PrimaryMetric>),
+        "The metric that was chosen before the experiment: it decides, and its p value is not adjusted.",
+    ),
+    field(
+        "min_false_complete_reduction",
+        Shape::Decimal,
+        "By how much the primary metric has to improve before the gate should be on by default: 0.05 is five points.",
+    ),
+    field(
+        "max_cost_increase",
+        Shape::Decimal,
+        "By how much the mean cost of a run may rise for that: 0.5 is by half.",
+    ),
+];
 
 /// The names of some fields.
 pub(super) fn names(fields: &[Field]) -> Vec<&'static str> {

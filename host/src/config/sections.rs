@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
 use ralph_gate_component::Word;
+use ralph_gate_component::decimal::Decimal;
 use ralph_gate_component::tree::decode::{Decoder, Fields, Path};
 use ralph_gate_component::tree::{Node, Source, TextFormat, Value};
 use serde::Serialize;
@@ -11,7 +12,7 @@ use serde::Serialize;
 use super::check::{self, Check, table, texts};
 use super::error::ConfigError;
 use super::fields::{self, Field, names};
-use super::words::{AdapterName, Leftovers, PromptTo};
+use super::words::{AdapterName, Leftovers, PrimaryMetric, PromptTo};
 use super::{Config, place};
 use crate::memory::DEFAULT_ROOT;
 
@@ -79,6 +80,17 @@ pub struct Git {
     pub commit: bool,
 }
 
+/// `[report]`: when the gate should be on by default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The metric that was chosen before the experiment.
+    pub primary_metric: Option<PrimaryMetric>,
+    /// By how much it has to improve.
+    pub min_false_complete_reduction: Option<Decimal>,
+    /// By how much the mean cost of a run may rise.
+    pub max_cost_increase: Option<Decimal>,
+}
+
 pub(super) fn read(file: &FilePath, text: &str, format: TextFormat) -> Result<Config, ConfigError> {
     let source = Source::new(text, format);
     let invalid = |problems: Vec<_>| {
@@ -131,6 +143,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             tripwires: self.tripwires(section("tripwires")),
             progress: self.progress(section("progress")),
             git: self.git(section("git")),
+            report: self.report(section("report")),
             text: text.to_owned(),
             format,
         }
@@ -240,6 +253,16 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             commit: section.flag(&mut self.decoder, "commit", false),
         }
     }
+
+    fn report(&mut self, node: Option<&'n Node<'a>>) -> Report {
+        let section = self.section("report", node, fields::REPORT_FIELDS);
+        let decoder = &mut self.decoder;
+        Report {
+            primary_metric: section.word(decoder, "primary_metric"),
+            min_false_complete_reduction: section.decimal(decoder, "min_false_complete_reduction"),
+            max_cost_increase: section.decimal(decoder, "max_cost_increase"),
+        }
+    }
 }
 
 /// The fields of one section.
@@ -263,6 +286,11 @@ impl<'n, 'a> Section<'n, 'a> {
     fn word<W: Word>(&self, decoder: &mut Decoder<'_>, name: &str) -> Option<W> {
         let path = Path::Root.field(self.name);
         decoder.word(self.get(name)?, path.field(name))
+    }
+
+    fn decimal(&self, decoder: &mut Decoder<'_>, name: &str) -> Option<Decimal> {
+        let path = Path::Root.field(self.name);
+        decoder.decimal(self.get(name)?, path.field(name))
     }
 
     fn flag(&self, decoder: &mut Decoder<'_>, name: &str, default: bool) -> bool {

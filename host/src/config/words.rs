@@ -69,3 +69,17 @@ words! {
         Kill = "kill",
     }
 }
+
+words! {
+    /// A metric that can be chosen before an experiment.
+    PrimaryMetric {
+        /// Ended as complete.
+        Completion = "completion_rate",
+        /// Ended as complete, and is.
+        VerifiedCompletion = "verified_completion_rate",
+        /// Ended as complete, and is not.
+        FalseComplete = "false_complete_rate",
+        /// Left to a person.
+        Handoff = "handoff_rate",
+    }
+}

@@ -24,10 +24,11 @@ pub struct Progress {
     pub bytes: AtomicU64,
 }
 
-/// Reads logs. The runs come in the order of the files, whoever read them.
-pub fn load(files: &[LogFile], progress: &Progress) -> Result<Found, ReportError> {
+/// Reads logs. The runs come in the order of the files, whoever read them; with them comes the place of each file's first
+/// run, and behind the last file that of the end.
+pub fn load(files: &[LogFile], progress: &Progress) -> Result<(Found, Vec<u32>), ReportError> {
     let next = AtomicUsize::new(0);
-    let parts: Mutex<Vec<(usize, Result<Found, ReportError>)>> = Mutex::default();
+    let parts: Mutex<Vec<(usize, Result<Vec<Found>, ReportError>)>> = Mutex::default();
     let work = || {
         let mut piece = vec![0; PIECE];
         loop {
@@ -57,27 +58,30 @@ pub fn load(files: &[LogFile], progress: &Progress) -> Result<Found, ReportError
     });
     let mut parts = parts.into_inner().unwrap_or_default();
     parts.sort_by_key(|(first, _)| *first);
-    let parts: Vec<Found> = parts
+    let parts: Vec<Vec<Found>> = parts
         .into_iter()
         .map(|(_, part)| part)
         .collect::<Result<_, _>>()?;
-    Ok(gather(parts))
+    let mut starts = vec![0];
+    let mut end: u32 = 0;
+    for found in parts.iter().flatten() {
+        end = end.saturating_add(u32::try_from(found.runs.len()).unwrap_or(u32::MAX));
+        starts.push(end);
+    }
+    Ok((gather(parts.into_iter().flatten()), starts))
 }
 
 fn read_batch(
     batch: &[LogFile],
     piece: &mut [u8],
     progress: &Progress,
-) -> Result<Found, ReportError> {
-    let mut all = Found::default();
-    for file in batch.iter().take(BATCH) {
-        let found = read(file, piece, progress)
-            .map_err(|error| ReportError::unreadable(&file.path, &error))?;
-        all.runs.extend(found.runs);
-        all.problems.extend(found.problems);
+) -> Result<Vec<Found>, ReportError> {
+    let read = |file: &LogFile| {
+        let found = read(file, piece, progress);
         progress.logs.fetch_add(1, Ordering::Relaxed);
-    }
-    Ok(all)
+        found.map_err(|error| ReportError::unreadable(&file.path, &error))
+    };
+    batch.iter().take(BATCH).map(read).collect()
 }
 
 fn read(file: &LogFile, piece: &mut [u8], progress: &Progress) -> Result<Found, Unreadable> {
