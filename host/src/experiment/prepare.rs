@@ -19,6 +19,7 @@ use crate::evidence::now_ms;
 use crate::memory::{create_text, lock_folder, make_folder};
 use crate::plain_file;
 use crate::process::{self, Keep, Program};
+use crate::runner::word;
 
 /// The most of a lock file that is read.
 const LIMIT: u64 = 64 << 20;
@@ -327,7 +328,8 @@ impl Arm {
                     column,
                     message: format!(
                         "the task {} would leave no log, because it goes to standard mode: {}",
-                        task.id, routed.routing.reason
+                        task.id,
+                        word(&routed.routing.reason)
                     ),
                     help: Some("see [routing] in the task's configuration".to_owned()),
                 };
