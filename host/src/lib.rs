@@ -18,6 +18,8 @@ pub mod engine;
 #[cfg(unix)]
 pub mod evidence;
 #[cfg(unix)]
+pub mod experiment;
+#[cfg(unix)]
 pub mod harness;
 #[cfg(unix)]
 pub mod memory;

@@ -8,6 +8,7 @@ mod commits;
 mod elsewhere;
 mod harness;
 mod kit;
+mod labels;
 mod memory;
 mod operating;
 mod policies;

@@ -94,10 +94,12 @@ impl Native {
         let begun = LoopRecord {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             at_ms: 1_760_000_000_000,
+            session: Some(key().text().to_owned()),
             mode: routing.mode,
             profile: routing.profile,
             enforcement: routing.enforcement,
             task_class: Some("chores".into()),
+            labels: [("arm".to_owned(), "ralph".to_owned())].into(),
             contract: routing.contract.unwrap(),
             contract_digest: routing.digest.unwrap(),
             rules_digest: "rules".into(),
@@ -201,6 +203,7 @@ struct Component(OpenMemory);
 fn beginning() -> Value {
     json!({
         "at_ms": 1_760_000_000_000_u64, "routing": routing(), "prd": PRD, "task_class": "chores",
+        "labels": { "arm": "ralph" },
         "argv": ["agent", "--fast"], "prompt": "Do it.", "rules_digest": "rules",
     })
 }

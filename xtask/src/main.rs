@@ -16,6 +16,7 @@ mod coverage;
 mod crash;
 mod demo;
 mod dist;
+mod example;
 mod fuzz;
 mod hostile;
 mod install;
@@ -43,6 +44,7 @@ use workspace::Workspace;
 /// Every command, in the order in which a newcomer needs them.
 pub(crate) const COMMANDS: &[Command] = &[
     demo::COMMAND,
+    example::COMMAND,
     build::COMMAND,
     bindings::COMMAND,
     test::COMMAND,

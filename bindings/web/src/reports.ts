@@ -73,10 +73,14 @@ export interface LoopStart {
   version: string | null;
   /** Milliseconds since 1970. */
   at_ms: number | null;
+  /** The session's key. Null in logs of older versions. */
+  session: string | null;
   mode: string | null;
   profile: string | null;
   enforcement: string | null;
   task_class: string | null;
+  /** What the loop is marked with. */
+  labels: Record<string, string>;
   /** The contract that the loop began with, in its canonical JSON form. Null where the log does not carry it. */
   contract: string | null;
   contract_digest: string | null;

@@ -1,6 +1,7 @@
 //! A log, read: its events, what the gate was given and answered in each iteration, and where it was changed.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use ralph_gate_memory::course::names;
 use ralph_gate_memory::{Break, RunRecord, inspect};
@@ -78,6 +79,8 @@ pub struct LoopStart {
     pub version: Option<String>,
     /// In milliseconds since 1970.
     pub at_ms: Option<u64>,
+    /// The session's key as text.
+    pub session: Option<String>,
     /// Where the gate sent the request.
     pub mode: Option<String>,
     /// The profile that was applied.
@@ -86,6 +89,8 @@ pub struct LoopStart {
     pub enforcement: Option<String>,
     /// What kind of task it is.
     pub task_class: Option<String>,
+    /// What the loop is marked with.
+    pub labels: BTreeMap<String, String>,
     /// The contract, where the log carries it.
     pub contract: Option<String>,
     /// Its digest.

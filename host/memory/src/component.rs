@@ -93,7 +93,7 @@ impl wit::GuestStore for OpenStore {
         let key = usable(&key_text)?;
         let beginning: Beginning = parse("the beginning", &beginning)?;
         let start = beginning
-            .record()?
+            .record(&key)?
             .start(beginning.prd.clone())?
             .recorded(beginning.record);
         if let Ok(store) = Store::recover(Imported, &GATE, &key)? {

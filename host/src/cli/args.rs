@@ -7,9 +7,11 @@ use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
 #[cfg(unix)]
-use ralph_gate::config::Promises;
+use ralph_gate::config::{AdapterName, Promises};
 #[cfg(unix)]
 use ralph_gate::harness::Harness;
+#[cfg(unix)]
+use ralph_gate::memory::course::check_label;
 
 use super::Exit;
 use super::error::CliError;
@@ -49,6 +51,8 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     #[cfg(unix)]
     Run(RunArgs),
+    #[cfg(unix)]
+    Experiment(ExperimentArgs),
     #[cfg(unix)]
     Init(InitArgs),
     #[cfg(unix)]
@@ -195,6 +199,7 @@ pub(crate) enum ContractCommand {
 #[command(after_help = "Examples:
   ralph-gate run --prompt-file TASK.md -- claude -p
   ralph-gate run --json --prompt \"make the tests pass\" -- codex exec
+  ralph-gate run --label arm=ralph --label task=parser --task-class bugfix
   ralph-gate run --resume
 
 Exit codes: 0 completed, 3 stopped otherwise, 1 error; in standard mode and in shadow that of the agent.")]
@@ -214,6 +219,15 @@ pub(crate) struct RunArgs {
     /// The session's key; a new one when absent, or with --resume the one that was written last
     #[arg(long, value_name = "KEY")]
     pub(crate) session: Option<String>,
+    /// Mark the loop, for reports: `arm=ralph`; can be given several times
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label, conflicts_with = "resume")]
+    pub(crate) labels: Vec<(String, String)>,
+    /// What kind of task it is, for reports; that of the request or of [contract] when absent
+    #[arg(long, value_name = "NAME", value_parser = task_class, conflicts_with = "resume")]
+    pub(crate) task_class: Option<String>,
+    /// Which client the agent is, for one that is not told by its name: what it prints is read accordingly
+    #[arg(long, value_name = "CLIENT", value_parser = adapter_parser())]
+    pub(crate) adapter: Option<AdapterName>,
     /// Go on with a loop: the checks are run first
     #[arg(long)]
     pub(crate) resume: bool,
@@ -232,6 +246,52 @@ pub(crate) struct RunArgs {
     /// The agent and its arguments; those of [agent] when absent
     #[arg(last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<String>,
+}
+
+/// Run a set of tasks in two arms, so that a report can compare them
+///
+/// The plan says which tasks, which two contracts, how often, and by which metric they are compared. Each run is a process
+/// of `ralph-gate run` in a fresh copy of its task's folder. What is planned is written down before the first run, and may not
+/// change after it. Interrupted, even killed, it goes on where it stopped when it is started again.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate experiment plan.toml --dry-run
+  ralph-gate experiment plan.toml
+  ralph-gate experiment plan.toml --json | jq -r 'select(.event == \"ended\") | .run.id'
+
+The plan:
+  name = \"tests-first\"
+  seed = 7
+  primary_metric = \"false_complete_rate\"
+  agent = [\"my-agent\", \"--task\", \"{task}\"]
+  [arms.standard]
+  enforcement = \"shadow\"
+  [arms.ralph]
+  enforcement = \"enforce\"
+  [[tasks]]
+  id = \"fix-parser\"
+  class = \"bugfix\"
+  folder = \"tasks/fix-parser\"
+  prompt = \"Make the parser accept empty lists.\"
+  audit = \"hidden/fix-parser.toml\"
+
+Exit codes: 0 every run is done, 3 interrupted, 1 error.")]
+pub(crate) struct ExperimentArgs {
+    /// The plan, as TOML, YAML or JSON
+    pub(crate) plan: PathBuf,
+    /// The folder for the results; that of the plan when absent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// How many runs at a time; with more than one, runs can disturb each other
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub(crate) jobs: u8,
+    /// Look at everything and print the order, and run nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print a line for each run, also on a terminal, instead of a bar that is drawn again in place
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 /// Write a ralph-gate.toml that fits this folder, or install the hooks of an agent client
@@ -743,6 +803,33 @@ pub(crate) struct ImportArgs {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) root: RootArgs,
+}
+
+/// The clients whose output can be read, by their names.
+#[cfg(unix)]
+fn adapter_parser() -> impl clap::builder::TypedValueParser<Value = AdapterName> {
+    use clap::builder::TypedValueParser as _;
+    use ralph_gate_component::Word as _;
+    let names = AdapterName::ALL.iter().map(|adapter| adapter.as_str());
+    PossibleValuesParser::new(names)
+        .try_map(|name| AdapterName::parse(&name).ok_or("no such client"))
+}
+
+/// `NAME=VALUE`
+#[cfg(unix)]
+fn label(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("a label is NAME=VALUE, for example `arm=ralph`")?;
+    check_label(name, value).map_err(|error| error.to_string())?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// A name that a report can show.
+#[cfg(unix)]
+fn task_class(text: &str) -> Result<String, String> {
+    check_label("task_class", text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }
 
 /// Prints what clap has to say: help and version, or what is wrong with the arguments. Exit code 2 has

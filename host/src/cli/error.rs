@@ -8,6 +8,8 @@ use std::string::FromUtf8Error;
 use ralph_gate::config::ConfigError;
 use ralph_gate::engine::{EngineError, GateError, Problem};
 #[cfg(unix)]
+use ralph_gate::experiment::ExperimentError;
+#[cfg(unix)]
 use ralph_gate::harness::HarnessError;
 #[cfg(unix)]
 use ralph_gate::harness::install::InstallError;
@@ -113,6 +115,10 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error(transparent)]
     Run(#[from] RunError),
+    /// An experiment can't begin or go on.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Experiment(ExperimentError),
     /// The loop of a client can't be begun or ended.
     #[cfg(unix)]
     #[error(transparent)]
@@ -167,6 +173,16 @@ pub(crate) enum CliError {
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
         Self::Run(error.into())
+    }
+}
+
+#[cfg(unix)]
+impl From<ExperimentError> for CliError {
+    fn from(error: ExperimentError) -> Self {
+        match error {
+            ExperimentError::Config(error) => error.into(),
+            error => Self::Experiment(error),
+        }
     }
 }
 
@@ -244,6 +260,8 @@ impl CliError {
             #[cfg(unix)]
             Self::Run(error) => return error.code(),
             #[cfg(unix)]
+            Self::Experiment(error) => error.code(),
+            #[cfg(unix)]
             Self::Harness(error) => error.code(),
             #[cfg(unix)]
             Self::Install { error, .. } => error.code(),
@@ -287,6 +305,8 @@ impl CliError {
             Self::Run(error) => error.help(),
             #[cfg(unix)]
             Self::Labels { .. } => Some("correct the table and import it again"),
+            #[cfg(unix)]
+            Self::Experiment(error) => error.help(),
             #[cfg(unix)]
             Self::Harness(error) => Some(error.help()),
             #[cfg(unix)]
@@ -347,6 +367,7 @@ impl CliError {
             #[cfg(unix)]
             Self::Memory(_)
             | Self::Run(_)
+            | Self::Experiment(_)
             | Self::Harness(_)
             | Self::Install { .. }
             | Self::Policy { .. }

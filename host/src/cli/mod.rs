@@ -14,6 +14,8 @@ mod contract;
 mod doctor;
 mod error;
 mod evaluate;
+#[cfg(unix)]
+mod experiment;
 mod fingerprint;
 mod history;
 #[cfg(unix)]
@@ -109,6 +111,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
     match command {
         #[cfg(unix)]
         Command::Run(args) => run::run(&args, terminal),
+        #[cfg(unix)]
+        Command::Experiment(args) => experiment::run(&args, terminal),
         #[cfg(unix)]
         Command::Init(args) => init::run(&args, terminal),
         #[cfg(unix)]

@@ -6,8 +6,8 @@
 mod check;
 mod error;
 mod fields;
-mod json;
-mod place;
+pub(crate) mod json;
+pub(crate) mod place;
 mod request;
 pub mod schema;
 mod sections;
@@ -122,7 +122,7 @@ impl Config {
 }
 
 /// Reads a file that a person wrote.
-fn read_text(file: &Path) -> Result<String, ConfigError> {
+pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
     let unreadable = |reason: String| ConfigError::Unreadable {
         file: file.to_owned(),
         reason,
@@ -132,7 +132,7 @@ fn read_text(file: &Path) -> Result<String, ConfigError> {
 }
 
 /// The format by the file's extension, or else by the text.
-fn format_of(file: &Path, text: &str) -> TextFormat {
+pub(crate) fn format_of(file: &Path, text: &str) -> TextFormat {
     match file.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => TextFormat::Toml,
         Some("yaml" | "yml") => TextFormat::Yaml,

@@ -18,6 +18,7 @@
 
 pub mod disk;
 mod file;
+mod folders;
 pub(crate) mod foreign;
 mod gate;
 mod lock;
@@ -31,6 +32,7 @@ mod view;
 pub static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/memory.wasm"));
 
 pub use file::{DEFAULT_ROOT, FileStore};
+pub use folders::{FolderLock, Piece, copy_piece, lock_folder, make_folder, move_folder};
 pub use lock::{Patience, holder};
 pub use portable::{Imported, import};
 pub use ralph_gate_memory::{

@@ -115,10 +115,12 @@ impl<'l> Loop<'l> {
         let record = LoopRecord {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             at_ms: now_ms(),
+            session: Some(key.text().to_owned()),
             mode: task.routing.mode,
             profile: task.routing.profile.clone(),
             enforcement: task.routing.enforcement,
             task_class: task.task_class.clone(),
+            labels: task.labels.clone(),
             contract: contract.clone(),
             contract_digest: task.routing.digest.clone().unwrap_or_default(),
             rules_digest: config.rules_digest(),

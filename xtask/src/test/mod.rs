@@ -15,7 +15,7 @@ use crate::crash::{self, Done};
 use crate::setup::{self, Skip, Tools};
 use crate::terminal::{bold, green, red, seconds, table, yellow};
 use crate::workspace::{Workspace, in_ci};
-use crate::{AlreadyReported, demo, policies, process, statistics, tidy, verify};
+use crate::{AlreadyReported, demo, example, policies, process, statistics, tidy, verify};
 use counts::Counts;
 
 pub(crate) const COMMAND: Command = Command {
@@ -23,7 +23,7 @@ pub(crate) const COMMAND: Command = Command {
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
               unit and integration tests with the vectors, doc tests, statistics against SciPy and statsmodels, real agent clients, templates of policies, the packages for Node, Python and browsers, the playground,\n\
-              every vector on every host, killed processes, tidy, the reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
+              every vector on every host, killed processes, tidy, the reproducible build, the demo, the worked example. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
     flags: &[Flag {
@@ -155,6 +155,11 @@ const STEPS: &[Step] = &[
         name: "demo",
         extent: Extent::Usual,
         run: play_demo,
+    },
+    Step {
+        name: "example",
+        extent: Extent::Usual,
+        run: run_example,
     },
 ];
 
@@ -406,6 +411,14 @@ fn play_demo(run: &mut Run<'_>) -> Result<Counts> {
         bail!("tidy did not leave a build behind")
     };
     demo::play(&built.binary)?;
+    Ok(Counts::passed())
+}
+
+fn run_example(run: &mut Run<'_>) -> Result<Counts> {
+    let Some(built) = &run.built else {
+        bail!("tidy did not leave a build behind")
+    };
+    example::compare(run.workspace, &built.binary)?;
     Ok(Counts::passed())
 }
 

@@ -29,6 +29,8 @@ export interface Beginning extends Key {
   /** A checklist to begin with, as text. */
   prd?: string;
   taskClass?: string;
+  /** What the loop is marked with, for reports: names of a-z, 0-9, `_`, `.`, `-`. */
+  labels?: Record<string, string>;
   /** What the agent is told, and how it is started: for the log. */
   prompt?: string;
   argv?: string[];
@@ -276,9 +278,12 @@ function openOrBegin(component: any, folder: SessionFolder, key: string, beginni
 }
 
 function begin(component: any, key: string, beginning: Beginning): any {
-  const { prd = null, taskClass = null, prompt = "", argv = [], rulesDigest = "", record = "full" } = beginning;
+  const { prd = null, taskClass = null, labels = {}, prompt = "", argv = [], rulesDigest = "", record = "full" } = beginning;
   const routing = routed(beginning);
-  return component.Store.begin(key, toText({ at_ms: Date.now(), routing, prd, task_class: taskClass, argv, prompt, rules_digest: rulesDigest, record }));
+  return component.Store.begin(
+    key,
+    toText({ at_ms: Date.now(), routing, prd, task_class: taskClass, labels, argv, prompt, rules_digest: rulesDigest, record }),
+  );
 }
 
 const routed = ({ contract, policy }: Beginning) => route(contract as Request | string, policy);

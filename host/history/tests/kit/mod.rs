@@ -1,5 +1,7 @@
 //! Loops that are played through the real gate and remembered by the real memory, so that there are logs to ask about.
 
+use std::collections::BTreeMap;
+
 use ralph_gate_component::json;
 use ralph_gate_history::Unanswered;
 use ralph_gate_memory::course::{Evaluated, LoopRecord, Reopened, ResumeRecord, reopen};
@@ -99,10 +101,12 @@ impl Played {
         let begun = LoopRecord {
             version: "0.1.0".to_owned(),
             at_ms: 1_000,
+            session: Some("history".to_owned()),
             mode: routing.mode,
             profile: routing.profile,
             enforcement: routing.enforcement,
             task_class: None,
+            labels: BTreeMap::new(),
             contract: contract.clone(),
             contract_digest: routing.digest.unwrap(),
             rules_digest: String::new(),

@@ -1,5 +1,7 @@
 //! What callers give, as JSON.
 
+use std::collections::BTreeMap;
+
 use ralph_gate_types::{Iteration, Mode, PrdUpdate, ProgressEntry, Resumption, Routing, Verdict};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -7,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::answer::Refused;
 use super::{Event, LoopRecord, ResumeRecord, SessionKey};
-use crate::course::Run;
+use crate::course::{Run, check_labels};
 use crate::{Change, Handoff, MemoryError, Recording, Snapshot, State, Under};
 
 /// Reads what a caller gave.
@@ -45,6 +47,8 @@ pub(super) struct Beginning {
     #[serde(default)]
     task_class: Option<String>,
     #[serde(default)]
+    labels: BTreeMap<String, String>,
+    #[serde(default)]
     argv: Vec<String>,
     #[serde(default)]
     prompt: String,
@@ -56,15 +60,18 @@ pub(super) struct Beginning {
 
 impl Beginning {
     /// The first event, with the contract that is pinned.
-    pub(super) fn record(&self) -> Result<LoopRecord, Refused> {
+    pub(super) fn record(&self, key: &SessionKey) -> Result<LoopRecord, Refused> {
+        check_labels(&self.labels).map_err(|error| Refused::input(error.to_string()))?;
         let (contract, digest) = pinned(&self.routing)?;
         Ok(LoopRecord {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             at_ms: self.at_ms,
+            session: Some(key.text().to_owned()),
             mode: self.routing.mode,
             profile: self.routing.profile.clone(),
             enforcement: self.routing.enforcement,
             task_class: self.task_class.clone(),
+            labels: self.labels.clone(),
             contract,
             contract_digest: digest,
             rules_digest: self.rules_digest.clone(),

@@ -4,11 +4,13 @@
 mod begun;
 mod evaluated;
 mod handoff;
+mod labels;
 mod records;
 mod resumed;
 
 pub use evaluated::Evaluated;
 pub use handoff::{Run, handoff};
+pub use labels::{LabelError, add_label, check_label, check_labels};
 pub use records::{
     AttendedRecord, AuditRecord, AuditedCheck, ClientEndedRecord, ClientRecord, Heard,
     LoopFileRecord, LoopRecord, ResumeRecord, Tripped, Truth, VerdictRecord, Witness, names, word,

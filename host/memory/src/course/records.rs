@@ -1,5 +1,6 @@
 //! What a loop writes into `events.jsonl`, as far as every harness writes it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ralph_gate_types::{Enforcement, Iteration, LoopFile, Mode, Outcome, Verdict};
@@ -50,6 +51,9 @@ pub struct LoopRecord {
     pub version: String,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
+    /// The session's key as text. None in logs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// Where the gate sent the request.
     pub mode: Mode,
     /// The profile that was applied.
@@ -58,6 +62,9 @@ pub struct LoopRecord {
     pub enforcement: Enforcement,
     /// What kind of task it is.
     pub task_class: Option<String>,
+    /// What the loop is marked with, for reports. `task`, `repeat`, `arm` and `experiment` have a meaning there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
     /// The pinned contract: with it the log can be replayed wherever it is taken.
     #[serde(default)]
     pub contract: String,
@@ -249,5 +256,18 @@ pub fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_of_an_older_version_loads_and_is_written_as_it_was() {
+        let old = r#"{"version":"0.1.0","at_ms":1,"mode":"ralph","profile":null,"enforcement":"enforce","task_class":null,"contract":"{}","contract_digest":"c","rules_digest":"r","argv":[],"prompt":""}"#;
+        let record: LoopRecord = serde_json::from_str(old).unwrap();
+        assert_eq!((record.session.as_ref(), record.labels.len()), (None, 0));
+        assert_eq!(serde_json::to_string(&record).unwrap(), old);
     }
 }
