@@ -30,6 +30,8 @@ pub mod process;
 #[cfg(unix)]
 pub mod runner;
 pub mod schema;
+#[cfg(unix)]
+pub mod telemetry;
 pub mod visible;
 #[cfg(unix)]
 mod words;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -43,6 +43,26 @@ impl From<io::Error> for Unreadable {
 
 /// All of a plain file, or of one that a link leads to, if it is not too large. Nothing else is waited for.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
+    let (file, size) = open(path)?;
+    if size > limit {
+        return Err(Unreadable::TooLarge { size, limit });
+    }
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// What a file has from a place on, and at most so much of it. Nothing if it ends before.
+pub(crate) fn read_on(path: &Path, from: u64, most: u64) -> Result<Vec<u8>, Unreadable> {
+    let (mut file, _) = open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A plain file, and its size.
+fn open(path: &Path) -> Result<(File, u64), Unreadable> {
     // A pipe would wait for a writer.
     let file = File::options()
         .read(true)
@@ -53,12 +73,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
         return Err(Unreadable::NotPlain);
     }
     let size = metadata.len();
-    if size > limit {
-        return Err(Unreadable::TooLarge { size, limit });
-    }
-    let mut bytes = Vec::new();
-    file.take(limit).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok((file, size))
 }
 
 #[cfg(test)]
@@ -85,6 +100,8 @@ mod tests {
             read.map_err(|error| error.to_string())
         };
         assert_eq!(read("file", 4), Ok(b"four".to_vec()));
+        let on = |from, most| read_on(&path("file"), from, most).unwrap();
+        assert_eq!((on(1, 2), on(2, 9), on(5, 9)), (b"ou".to_vec(), b"ur".to_vec(), vec![]));
         assert_eq!(read("link", 4), Ok(b"four".to_vec()));
         let too_large = "it has 4 bytes; at most 3 are read".to_owned();
         assert_eq!(read("file", 3), Err(too_large));

@@ -143,6 +143,17 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error("the loop is running, but can't be reached: {holder}")]
     Unreachable { holder: ralph_gate::memory::Holder },
+    /// Nobody knows where spans are to be sent.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Telemetry(#[from] ralph_gate::telemetry::TelemetryError),
+    /// Spans were not taken.
+    #[cfg(unix)]
+    #[error("{file}: {error}")]
+    Unsent {
+        file: Source,
+        error: ralph_gate::telemetry::Unsent,
+    },
     /// Standard output is full or gone.
     #[error("standard output can't be written: {reason}")]
     Output { reason: String },
@@ -240,6 +251,10 @@ impl CliError {
             Self::SeveralLoops { .. } => "several_loops",
             #[cfg(unix)]
             Self::Unreachable { .. } => "loop_unreachable",
+            #[cfg(unix)]
+            Self::Telemetry(_) => "invalid_telemetry",
+            #[cfg(unix)]
+            Self::Unsent { .. } => "not_sent",
             Self::Output { .. } => "unwritable_output",
         };
         code.to_owned()
@@ -280,6 +295,10 @@ impl CliError {
             Self::Unreachable { .. } => {
                 Some("end it with Ctrl-C where it runs, or with `kill` and its process id")
             }
+            #[cfg(unix)]
+            Self::Unsent { .. } => Some("is a collector listening there for OTLP over HTTP?"),
+            #[cfg(unix)]
+            Self::Telemetry(_) => None,
             // It says by itself what to do.
             Self::Gate { .. } | Self::History { .. } => None,
         }
@@ -312,7 +331,7 @@ impl CliError {
             | Self::Gate { file, .. }
             | Self::History { file, .. } => Some(file),
             #[cfg(unix)]
-            Self::Cases { file, .. } => Some(file),
+            Self::Cases { file, .. } | Self::Unsent { file, .. } => Some(file),
             Self::Engine { file, .. } => file.as_ref(),
             #[cfg(unix)]
             Self::Memory(_)
@@ -322,6 +341,7 @@ impl CliError {
             | Self::Policy { .. }
             | Self::NewPolicy(_)
             | Self::SeveralLoops { .. }
+            | Self::Telemetry(_)
             | Self::Unreachable { .. } => None,
             Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,
         }

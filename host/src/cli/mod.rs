@@ -31,6 +31,8 @@ mod route;
 mod run;
 mod schema;
 mod signal;
+#[cfg(unix)]
+mod telemetry;
 mod terminal;
 mod version;
 mod words;
@@ -125,6 +127,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Replay(args) => history::replay(&args, terminal),
         Command::WhatIf(args) => history::what_if(&args, terminal),
+        #[cfg(unix)]
+        Command::ExportOtlp(args) => telemetry::export(&args, terminal),
         Command::Contract {
             command: ContractCommand::Check(args),
         } => contract::run(&args, terminal),

@@ -69,6 +69,7 @@ pub(super) const SECTIONS: &[&str] = &[
     "tripwires",
     "progress",
     "git",
+    "telemetry",
 ];
 
 const KIND: Field = field(
@@ -403,6 +404,21 @@ pub(super) const GIT_FIELDS: &[Field] = &[field(
     Shape::Flag,
     "Whether each iteration's changes are committed.",
 )];
+
+/// The fields of `[telemetry]`.
+pub(super) const TELEMETRY_FIELDS: &[Field] = &[
+    field(
+        "endpoint",
+        Shape::Text,
+        "Where OpenTelemetry is sent by OTLP over HTTP, such as http://127.0.0.1:4318. The variable \
+         OTEL_EXPORTER_OTLP_ENDPOINT goes before it.",
+    ),
+    field(
+        "content",
+        Shape::Flag,
+        "Whether the task, the agent's output and the reasons of checks are sent along.",
+    ),
+];
 
 /// The names of some fields.
 pub(super) fn names(fields: &[Field]) -> Vec<&'static str> {

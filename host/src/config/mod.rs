@@ -25,7 +25,7 @@ use crate::plain_file;
 pub use check::{Check, CheckProgram, FileCondition, GitCheck, Judge, PinnedFile, PolicyCheck};
 pub use error::ConfigError;
 pub use request::{NamedCheck, Promises, Request, Task, Terms};
-pub use sections::{Agent, Git, Memory, Progress, Tripwires};
+pub use sections::{Agent, Git, Memory, Progress, Telemetry, Tripwires};
 pub use survey::survey;
 pub use words::{AdapterName, KindName, Leftovers, PromptTo, WasiGrant};
 
@@ -77,6 +77,8 @@ pub struct Config {
     pub progress: Progress,
     /// `[git]`.
     pub git: Git,
+    /// `[telemetry]`.
+    pub telemetry: Telemetry,
     text: String,
     format: TextFormat,
 }

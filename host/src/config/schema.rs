@@ -4,8 +4,8 @@ use ralph_gate_component::Word as _;
 use serde_json::{Map, Value, json};
 
 use super::fields::{
-    AGENT_FIELDS, Field, GIT_FIELDS, MEMORY_FIELDS, PROGRESS_FIELDS, Shape, TRIPWIRE_FIELDS,
-    of_check,
+    AGENT_FIELDS, Field, GIT_FIELDS, MEMORY_FIELDS, PROGRESS_FIELDS, Shape, TELEMETRY_FIELDS,
+    TRIPWIRE_FIELDS, of_check,
 };
 use super::words::KindName;
 
@@ -55,6 +55,7 @@ fn schema() -> Value {
             "tripwires": section(TRIPWIRE_FIELDS, "What an agent may not do to get its checks to pass."),
             "progress": section(PROGRESS_FIELDS, "What tells whether the work moves on."),
             "git": section(GIT_FIELDS, "What is done with the repository."),
+            "telemetry": section(TELEMETRY_FIELDS, "Who is told of the loop while it runs."),
         },
     })
 }

@@ -79,6 +79,15 @@ pub struct Git {
     pub commit: bool,
 }
 
+/// `[telemetry]`: who is told of the loop while it runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Telemetry {
+    /// Where OTLP is spoken, such as `http://127.0.0.1:4318`.
+    pub endpoint: Option<String>,
+    /// Whether texts are sent along that agents, people and programs wrote.
+    pub content: bool,
+}
+
 pub(super) fn read(file: &FilePath, text: &str, format: TextFormat) -> Result<Config, ConfigError> {
     let source = Source::new(text, format);
     let invalid = |problems: Vec<_>| {
@@ -131,6 +140,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             tripwires: self.tripwires(section("tripwires")),
             progress: self.progress(section("progress")),
             git: self.git(section("git")),
+            telemetry: self.telemetry(section("telemetry")),
             text: text.to_owned(),
             format,
         }
@@ -238,6 +248,15 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
         let section = self.section("git", node, fields::GIT_FIELDS);
         Git {
             commit: section.flag(&mut self.decoder, "commit", false),
+        }
+    }
+
+    fn telemetry(&mut self, node: Option<&'n Node<'a>>) -> Telemetry {
+        let section = self.section("telemetry", node, fields::TELEMETRY_FIELDS);
+        let decoder = &mut self.decoder;
+        Telemetry {
+            endpoint: section.text(decoder, "endpoint"),
+            content: section.flag(decoder, "content", false),
         }
     }
 }
