@@ -72,7 +72,8 @@ impl Place {
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in env::vars_os() {
-            if name.to_string_lossy().starts_with("RALPH_GATE_") {
+            let shown = name.to_string_lossy();
+            if shown.starts_with("RALPH_GATE_") || shown.starts_with("OTEL_") {
                 command.env_remove(&name);
             }
         }

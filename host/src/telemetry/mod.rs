@@ -14,7 +14,7 @@ mod settings;
 mod spans;
 
 pub use exporter::{Exported, Exporter, Unsent, export};
-pub use model::{Attribute, Metric, MetricData, Moment, Span, SpanEvent, SpanId, Status, TraceId, Value};
+pub use model::{Amount, Attribute, Metric, Moment, Point, Span, SpanEvent, SpanId, Status, TraceId, Value};
 pub use otlp::{Sender, metrics as encode_metrics, traces as encode_traces};
 pub use settings::{HEADER_VARIABLES, Settings, TelemetryError, Variable, is_wanted};
 pub use spans::{Content, Spans};

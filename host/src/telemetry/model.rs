@@ -108,6 +108,13 @@ pub struct Metric {
     pub about: &'static str,
     /// In what.
     pub unit: &'static str,
+    /// How much, of what.
+    pub points: Vec<Point>,
+}
+
+/// How much there was of something in some time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
     /// From when on it was counted.
     pub since: Moment,
     /// Until when.
@@ -115,16 +122,16 @@ pub struct Metric {
     /// Of what.
     pub attributes: Vec<Attribute>,
     /// How much.
-    pub data: MetricData,
+    pub amount: Amount,
 }
 
 /// How much.
 #[derive(Debug, Clone, PartialEq)]
-pub enum MetricData {
+pub enum Amount {
     /// How much came to it.
     Sum(i64),
-    /// Which values came to it, and the upper bounds of the buckets that they are counted in.
-    Histogram(Vec<f64>, &'static [f64]),
+    /// Which numbers of seconds came to it.
+    Seconds(Vec<f64>),
 }
 
 /// The attributes of something, in the order in which they are added. What is not known is left out.

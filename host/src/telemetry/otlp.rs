@@ -3,7 +3,7 @@
 //! A library for it would bring a runtime and a code generator along, for a format in which a field is its number, a
 //! length and its bytes.
 
-use super::model::{Attribute, Metric, MetricData, Moment, Span, SpanEvent, Status, Value};
+use super::model::{Amount, Attribute, Metric, Moment, Point, Span, SpanEvent, Status, Value};
 
 /// What every message says about its sender.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -98,34 +98,54 @@ fn metric(metric: &Metric) -> Message {
     message.text(1, metric.name);
     message.text(2, metric.about);
     message.text(3, metric.unit);
-    let mut point = Message::default();
-    point.moment(2, metric.since);
-    point.moment(3, metric.until);
-    let mut data = Message::default();
-    match &metric.data {
-        MetricData::Sum(sum) => {
-            point.fixed(6, sum.cast_unsigned());
-            point.attributes(7, &metric.attributes);
-            data.message(1, &point);
-            data.number(2, DELTA);
-            // is_monotonic
-            data.number(3, 1);
-            message.message(7, &data);
-        }
-        MetricData::Histogram(values, bounds) => {
-            point.fixed(4, values.len() as u64);
-            point.fixed(5, values.iter().sum::<f64>().to_bits());
-            point.packed(6, &buckets(values, bounds));
-            let bounds: Vec<u64> = bounds.iter().map(|bound| bound.to_bits()).collect();
-            point.packed(7, &bounds);
-            point.attributes(9, &metric.attributes);
-            data.message(1, &point);
-            data.number(2, DELTA);
-            message.message(9, &data);
-        }
+    let is_sum = |point: &&Point| matches!(point.amount, Amount::Sum(_));
+    let (sums, times): (Vec<&Point>, Vec<&Point>) = metric.points.iter().partition(is_sum);
+    if !sums.is_empty() {
+        let mut data = aggregated(&sums);
+        // is_monotonic
+        data.number(3, 1);
+        message.message(7, &data);
+    } else if !times.is_empty() {
+        message.message(9, &aggregated(&times));
     }
     message
 }
+
+/// The beginning of `Sum` and of `Histogram`, which are the same.
+fn aggregated(points: &[&Point]) -> Message {
+    let mut data = Message::default();
+    for it in points {
+        data.message(1, &point(it));
+    }
+    data.number(2, DELTA);
+    data
+}
+
+fn point(it: &Point) -> Message {
+    let mut point = Message::default();
+    point.moment(2, it.since);
+    point.moment(3, it.until);
+    match &it.amount {
+        Amount::Sum(sum) => {
+            point.fixed(6, sum.cast_unsigned());
+            point.attributes(7, &it.attributes);
+        }
+        Amount::Seconds(values) => {
+            point.fixed(4, values.len() as u64);
+            point.fixed(5, values.iter().sum::<f64>().to_bits());
+            point.packed(6, &buckets(values, SECONDS));
+            let bounds: Vec<u64> = SECONDS.iter().map(|bound| bound.to_bits()).collect();
+            point.packed(7, &bounds);
+            point.attributes(9, &it.attributes);
+        }
+    }
+    point
+}
+
+/// The bounds of durations in seconds, as the conventions advise.
+const SECONDS: &[f64] = &[
+    0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+];
 
 /// How many values are at most each bound and above the one before, and how many are above all of them.
 fn buckets(values: &[f64], bounds: &[f64]) -> Vec<u64> {

@@ -303,6 +303,8 @@ impl Spans {
         let id = trace.span("iteration", &[index]);
         let decided = Moment(judged.at_ms);
         let start = beginning(&judged, agent.as_ref(), &evidence);
+        // By its own count it may have begun before the loop: a host can count what came before.
+        let start = { self.segment.as_ref() }.map_or(start, |it| start.max(it.start));
         let ends = evidence.iter().map(Evidence::end);
         let end = ends.fold(decided, Moment::max).max(start);
         let checks = (0..).zip(&evidence).map(|(number, evidence)| {
