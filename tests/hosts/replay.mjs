@@ -1,16 +1,14 @@
-// Replays every log of a folder with the package as it is installed: `node replay.mjs FOLDER`. Prints one line of JSON per log.
+// Replays logs with the package as it is installed: their paths on standard input, one a line. Prints one line of JSON per log.
 
-import { readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { replay } from "ralph-gate/history";
 
-const [folder] = process.argv.slice(2);
-for (const name of readdirSync(folder).filter((name) => name.endsWith(".jsonl")).sort()) {
-  const told = { log: name };
+for (const log of readFileSync(0, "utf8").split("\n").filter((path) => path !== "")) {
+  let report;
   try {
-    Object.assign(told, replay(readFileSync(join(folder, name), "utf8")));
+    report = replay(readFileSync(log, "utf8"));
   } catch (error) {
-    told.error = String(error);
+    report = { error: String(error) };
   }
-  console.log(JSON.stringify(told));
+  console.log(JSON.stringify({ log, ...report }));
 }

@@ -11,9 +11,9 @@ use ralph_gate::engine::{Iteration, Resumption, Routing, Verdict};
 use ralph_gate::memory::course::{Evaluated, LoopRecord, Reopened, ResumeRecord, Run, reopen};
 use ralph_gate::memory::{Change, Event, FileStore, Handoff, Patience, SessionKey, Standing, View};
 use ralph_gate_tests::gate;
+use ralph_gate_tests::logs::Scratch;
 use ralph_gate_tests::memory_component::{MemoryInstance, OpenMemory};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 const PRD: &str = r#"{"items": [{"id": "a", "passes": false}, {"id": "b", "passes": false}]}"#;
 
@@ -242,11 +242,11 @@ impl Memory for Component {
 }
 
 /// A root with one session.
-struct Place(TempDir);
+struct Place(Scratch);
 
 impl Place {
     fn new() -> Self {
-        Self(TempDir::new().unwrap())
+        Self(Scratch::new())
     }
 
     fn root(&self) -> PathBuf {

@@ -9,6 +9,8 @@ pub mod clock;
 pub mod component;
 pub mod extent;
 pub mod git;
+#[cfg(feature = "host")]
+pub mod logs;
 #[cfg(all(feature = "host", unix))]
 pub mod memory_component;
 #[cfg(all(feature = "host", target_os = "linux"))]
