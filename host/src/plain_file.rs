@@ -101,7 +101,10 @@ mod tests {
         };
         assert_eq!(read("file", 4), Ok(b"four".to_vec()));
         let on = |from, most| read_on(&path("file"), from, most).unwrap();
-        assert_eq!((on(1, 2), on(2, 9), on(5, 9)), (b"ou".to_vec(), b"ur".to_vec(), vec![]));
+        assert_eq!(
+            (on(1, 2), on(2, 9), on(5, 9)),
+            (b"ou".to_vec(), b"ur".to_vec(), vec![])
+        );
         assert_eq!(read("link", 4), Ok(b"four".to_vec()));
         let too_large = "it has 4 bytes; at most 3 are read".to_owned();
         assert_eq!(read("file", 3), Err(too_large));

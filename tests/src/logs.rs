@@ -131,10 +131,16 @@ mod tests {
         for folder in ["a/b", "c", "c/quarantine", "d"] {
             fs::create_dir_all(from.path().join(folder)).unwrap();
         }
-        for file in ["a/b/events.jsonl", "c/events.jsonl", "c/quarantine/events.jsonl", "d/other.jsonl"] {
+        for file in [
+            "a/b/events.jsonl",
+            "c/events.jsonl",
+            "c/quarantine/events.jsonl",
+            "d/other.jsonl",
+        ] {
             fs::write(from.path().join(file), file).unwrap();
         }
-        std::os::unix::fs::symlink("../c/events.jsonl", from.path().join("d/events.jsonl")).unwrap();
+        std::os::unix::fs::symlink("../c/events.jsonl", from.path().join("d/events.jsonl"))
+            .unwrap();
         keep(from.path(), to.path(), None).unwrap();
         let texts = |folder: &Path, ending: &str| {
             let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
@@ -143,7 +149,10 @@ mod tests {
             texts.sort();
             texts
         };
-        assert_eq!(texts(to.path(), "jsonl"), ["a/b/events.jsonl", "c/events.jsonl"]);
+        assert_eq!(
+            texts(to.path(), "jsonl"),
+            ["a/b/events.jsonl", "c/events.jsonl"]
+        );
         keep(&from.path().join("c"), to.path(), Some("torn")).unwrap();
         assert_eq!(texts(to.path(), "jsonl").len(), 2);
         let spoiled = to.path().join(SPOILED);

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs, thread};
 
-use rustix::process::{Signal, kill_process};
 use crate::git;
 use crate::logs::Scratch;
 use crate::processes::Mark;
+use rustix::process::{Signal, kill_process};
 
 /// A folder with a repository. When it is dropped, no process that was started in it may be alive.
 #[derive(Debug)]

@@ -159,7 +159,9 @@ impl Rogue {
         let mut some = [0; 4096];
         let _ = stream.read(&mut some);
         let _ = match self {
-            Self::Refuses(status) => write!(stream, "HTTP/1.1 {status} No\r\nContent-Length: 0\r\n\r\n"),
+            Self::Refuses(status) => {
+                write!(stream, "HTTP/1.1 {status} No\r\nContent-Length: 0\r\n\r\n")
+            }
             Self::Nonsense => write!(stream, "220 mail ready\r\n"),
             Self::Dripping => {
                 while stream.write_all(b"H").is_ok() {

@@ -63,12 +63,20 @@ fn a_loop_arrives_as_one_trace_in_the_conventions_for_agents() {
     let endpoint = collector.endpoint();
     let variables = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()),
-        ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20abc,x-team=a"),
+        (
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "authorization=Bearer%20abc,x-team=a",
+        ),
         ("OTEL_SERVICE_NAME", "nightly"),
-        ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test"),
+        (
+            "OTEL_RESOURCE_ATTRIBUTES",
+            "deployment.environment.name=test",
+        ),
     ];
     let arguments = ["--json", "--prompt", "make it work"];
-    let outcome = place.start_among(&variables, &arguments, &[], &turns()).finish();
+    let outcome = place
+        .start_among(&variables, &arguments, &[], &turns())
+        .finish();
     outcome.stopped("completed", None, 2);
     assert_eq!(outcome.stderr, "");
 
@@ -101,8 +109,14 @@ fn a_loop_arrives_as_one_trace_in_the_conventions_for_agents() {
         assert_eq!(iteration["parent"], root["id"]);
         assert_eq!(check["parent"], iteration["id"]);
         for (inner, outer) in [(check, iteration), (iteration, &root)] {
-            assert!(outer["start"].as_u64() <= inner["start"].as_u64(), "{inner:#} {outer:#}");
-            assert!(inner["end"].as_u64() <= outer["end"].as_u64(), "{inner:#} {outer:#}");
+            assert!(
+                outer["start"].as_u64() <= inner["start"].as_u64(),
+                "{inner:#} {outer:#}"
+            );
+            assert!(
+                inner["end"].as_u64() <= outer["end"].as_u64(),
+                "{inner:#} {outer:#}"
+            );
         }
     }
 
@@ -123,7 +137,10 @@ fn a_loop_arrives_as_one_trace_in_the_conventions_for_agents() {
         assert_eq!(attributes["ralph.check.id"], "tests");
         assert_eq!(attributes["ralph.check.kind"], "tests_green");
         assert_eq!(attributes["ralph.check.outcome"], evidence["outcome"]);
-        assert_eq!(attributes["ralph.tests.failed"], evidence["tests"]["failed"]);
+        assert_eq!(
+            attributes["ralph.tests.failed"],
+            evidence["tests"]["failed"]
+        );
     }
     for (iteration, judged) in iterations.iter().zip(&verdicts) {
         assert_eq!(iteration["name"], "invoke_agent scripted-agent");
@@ -131,20 +148,40 @@ fn a_loop_arrives_as_one_trace_in_the_conventions_for_agents() {
         let attributes = &iteration["attributes"];
         assert_eq!(attributes["gen_ai.operation.name"], "invoke_agent");
         assert_eq!(attributes["gen_ai.agent.name"], "scripted-agent");
-        assert_eq!(attributes["ralph.iteration.index"], judged["iteration"]["index"]);
+        assert_eq!(
+            attributes["ralph.iteration.index"],
+            judged["iteration"]["index"]
+        );
         assert_eq!(attributes["ralph.iteration.action"], "final");
         assert_eq!(attributes["ralph.mode"], "ralph");
         for name in ["decision", "signal", "intercepted", "overridden"] {
-            assert_eq!(attributes[format!("ralph.{name}")], judged["verdict"][name], "{name}");
+            assert_eq!(
+                attributes[format!("ralph.{name}")],
+                judged["verdict"][name],
+                "{name}"
+            );
         }
-        for name in ["iteration", "elapsed_ms", "tool_calls", "tokens", "cost_usd"] {
+        for name in [
+            "iteration",
+            "elapsed_ms",
+            "tool_calls",
+            "tokens",
+            "cost_usd",
+        ] {
             let counter = &judged["verdict"]["counters"][name];
-            assert_eq!(attributes[format!("ralph.counters.{name}")], *counter, "{name}");
+            assert_eq!(
+                attributes[format!("ralph.counters.{name}")],
+                *counter,
+                "{name}"
+            );
         }
         assert_eq!(iteration["status"]["code"], "STATUS_CODE_UNSET");
     }
     let attributes = &root["attributes"];
-    assert_eq!(attributes["ralph.contract.digest"], begun["contract_digest"]);
+    assert_eq!(
+        attributes["ralph.contract.digest"],
+        begun["contract_digest"]
+    );
     assert_eq!(attributes["ralph.rules.digest"], begun["rules_digest"]);
     assert_eq!(attributes["ralph.enforcement"], "enforce");
     assert_eq!(attributes["ralph.stop_reason"], "completed");
@@ -158,8 +195,14 @@ fn a_loop_arrives_as_one_trace_in_the_conventions_for_agents() {
             .map(|event| {
                 assert_eq!(event["name"], "gen_ai.evaluation.result");
                 assert_eq!(event["at"], iteration["end"]);
-                let get = |name: &str| event["attributes"][format!("gen_ai.evaluation.{name}")].clone();
-                json!([get("name"), get("score.label"), get("score.value"), get("explanation")])
+                let get =
+                    |name: &str| event["attributes"][format!("gen_ai.evaluation.{name}")].clone();
+                json!([
+                    get("name"),
+                    get("score.label"),
+                    get("score.value"),
+                    get("explanation")
+                ])
             })
             .collect::<Vec<Value>>()
     };
@@ -173,7 +216,12 @@ fn a_loop_arrives_as_one_trace_in_the_conventions_for_agents() {
     assert_eq!(
         evaluations(iterations[1]),
         [
-            json!(["ralph.verdict", "completed", 1.0, "every condition of the contract holds"]),
+            json!([
+                "ralph.verdict",
+                "completed",
+                1.0,
+                "every condition of the contract holds"
+            ]),
             json!(["tests", "pass", 1.0, null])
         ]
     );
@@ -202,7 +250,9 @@ fn a_log_gives_the_same_spans_as_the_loop_gave_while_it_ran() {
     let endpoint = collector.endpoint();
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str())];
     let stuck = [vec![move_on(), promise()]];
-    let outcome = place.start_among(&variables, &["--json"], &[], &stuck).finish();
+    let outcome = place
+        .start_among(&variables, &["--json"], &[], &stuck)
+        .finish();
     outcome.stopped("max_iters", None, 3);
     let live = collector.spans();
     assert_eq!(live.len(), 3 + 3 + 1);
@@ -219,7 +269,9 @@ fn a_log_gives_the_same_spans_as_the_loop_gave_while_it_ran() {
     // What was gone on with comes once more, and nothing before it does.
     place.write("ralph-gate.toml", &simple("loop_max_iters = 9"));
     let arguments = ["--json", "--resume", "--accept-contract"];
-    let outcome = place.start_among(&variables, &arguments, &[], &turns()[1..]).finish();
+    let outcome = place
+        .start_among(&variables, &arguments, &[], &turns()[1..])
+        .finish();
     outcome.stopped("completed", None, 1);
     let more = collector.spans();
     let resumed = only(&more, "ralph.loop.resumed");
@@ -257,11 +309,16 @@ fn what_a_collector_knows_us_by_reaches_neither_agent_nor_repository() {
     };
     let variables = [("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20abc")];
     let turns = [vec![look, work(), promise()]];
-    let outcome = place.start_among(&variables, &["--json"], &[], &turns).finish();
+    let outcome = place
+        .start_among(&variables, &["--json"], &[], &turns)
+        .finish();
     outcome.stopped("completed", None, 1);
     let environment = std::fs::read_to_string(place.beside("environment")).unwrap();
     assert!(environment.contains("PATH="), "{environment}");
-    assert!(!environment.contains("OTEL_EXPORTER_OTLP_HEADERS"), "{environment}");
+    assert!(
+        !environment.contains("OTEL_EXPORTER_OTLP_HEADERS"),
+        "{environment}"
+    );
     assert!(!environment.contains("abc"), "{environment}");
     let requests = collector.requests("/v1/traces");
     assert!(!requests.is_empty());
@@ -271,7 +328,12 @@ fn what_a_collector_knows_us_by_reaches_neither_agent_nor_repository() {
 }
 
 /// Asks the hook of Claude Code in a place. Gives its answer.
-fn ask_hook(place: &Workplace, variables: &[(&str, &str)], message: &str, is_continued: bool) -> Value {
+fn ask_hook(
+    place: &Workplace,
+    variables: &[(&str, &str)],
+    message: &str,
+    is_continued: bool,
+) -> Value {
     let event = json!({
         "session_id": "s1", "cwd": place.work(), "hook_event_name": "Stop",
         "transcript_path": place.work().join("none.jsonl"), "permission_mode": "default",
@@ -300,13 +362,22 @@ fn what_a_hook_decides_is_sent_by_another_process_after_its_answer() {
 
     assert_eq!(ask_hook(&place, &[], promise, false)["decision"], "block");
     let first = collector.wait_for_spans(2);
-    assert_eq!(only(&first, "invoke_agent claude-code")["attributes"]["ralph.decision"], "continue");
-    assert_eq!(only(&first, "invoke_agent")["attributes"]["gen_ai.provider.name"], "anthropic");
+    assert_eq!(
+        only(&first, "invoke_agent claude-code")["attributes"]["ralph.decision"],
+        "continue"
+    );
+    assert_eq!(
+        only(&first, "invoke_agent")["attributes"]["gen_ai.provider.name"],
+        "anthropic"
+    );
 
     place.write("done.txt", "done\n");
     ask_hook(&place, &[], promise, true);
     let all = collector.wait_for_spans(5);
-    assert_eq!(only(&all, "ralph.loop")["attributes"]["ralph.stop_reason"], "completed");
+    assert_eq!(
+        only(&all, "ralph.loop")["attributes"]["ralph.stop_reason"],
+        "completed"
+    );
     assert_eq!(named(&all, "invoke_agent").len(), 2);
     assert_eq!(named(&all, "ralph.check").len(), 2);
     place.mark.wait_until_gone().unwrap();
@@ -326,7 +397,10 @@ fn a_hook_does_not_wait_for_a_collector() {
     assert_eq!(answer["decision"], "block");
     // It was answered while somebody else still waits for the collector.
     let waiting = place.mark.alive();
-    assert!(waiting.iter().any(|(_, line)| line.contains("export-otlp")), "{waiting:?}");
+    assert!(
+        waiting.iter().any(|(_, line)| line.contains("export-otlp")),
+        "{waiting:?}"
+    );
     place.mark.wait_until_gone().unwrap();
 }
 
@@ -334,7 +408,14 @@ fn a_hook_does_not_wait_for_a_collector() {
 fn decisions(outcome: &Outcome) -> Vec<Value> {
     let verdicts = outcome.verdicts().into_iter();
     let decided = verdicts.map(|it| {
-        json!([it["decision"], it["stop_reason"], it["detail"], it["signal"], it["failures"], it["feedback"]])
+        json!([
+            it["decision"],
+            it["stop_reason"],
+            it["detail"],
+            it["signal"],
+            it["failures"],
+            it["feedback"]
+        ])
     });
     decided.collect()
 }
@@ -350,11 +431,22 @@ fn no_collector_changes_what_a_loop_decides_or_keeps_it_from_its_end() {
             ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()),
             ("OTEL_EXPORTER_OTLP_TIMEOUT", "60000"),
         ];
-        let outcome = place.start_among(&variables, &["--json"], &[], &turns()).finish();
+        let outcome = place
+            .start_among(&variables, &["--json"], &[], &turns())
+            .finish();
         assert_eq!(decisions(&outcome), decisions(&undisturbed), "{rogue:?}");
         assert_eq!(outcome.code, undisturbed.code, "{rogue:?}");
-        assert_eq!(outcome.stderr.lines().count(), 1, "{rogue:?}: {}", outcome.stderr);
-        assert!(outcome.stderr.contains("export-otlp"), "{rogue:?}: {}", outcome.stderr);
+        assert_eq!(
+            outcome.stderr.lines().count(),
+            1,
+            "{rogue:?}: {}",
+            outcome.stderr
+        );
+        assert!(
+            outcome.stderr.contains("export-otlp"),
+            "{rogue:?}: {}",
+            outcome.stderr
+        );
     }
 }
 
@@ -362,13 +454,26 @@ fn no_collector_changes_what_a_loop_decides_or_keeps_it_from_its_end() {
 fn what_is_not_supported_is_said_once_and_the_loop_runs() {
     let undisturbed = Workplace::new(&simple(""), &[]).run(&turns());
     for (name, value, remedy) in [
-        ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://127.0.0.1:4318", "local"),
-        ("OTEL_EXPORTER_OTLP_ENDPOINT", "127.0.0.1:4318", "http://127.0.0.1:4318"),
+        (
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "https://127.0.0.1:4318",
+            "local",
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "127.0.0.1:4318",
+            "http://127.0.0.1:4318",
+        ),
         ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "http/protobuf"),
     ] {
         let place = Workplace::new(&simple(""), &[]);
-        let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1"), (name, value)];
-        let outcome = place.start_among(&variables, &["--json"], &[], &turns()).finish();
+        let variables = [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1"),
+            (name, value),
+        ];
+        let outcome = place
+            .start_among(&variables, &["--json"], &[], &turns())
+            .finish();
         assert_eq!(decisions(&outcome), decisions(&undisturbed), "{value}");
         assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
         assert!(outcome.stderr.contains(remedy), "{}", outcome.stderr);
@@ -386,7 +491,9 @@ fn nobody_is_called_where_it_is_switched_off_or_not_asked_for() {
     ];
     for variables in [&off[..], &[]] {
         let place = Workplace::new(&simple(""), &[]);
-        let outcome = place.start_among(variables, &["--json"], &[], &turns()).finish();
+        let outcome = place
+            .start_among(variables, &["--json"], &[], &turns())
+            .finish();
         assert_eq!(outcome.stderr, "");
         ask_hook(&Workplace::new(&simple(""), &[]), variables, "Done.", false);
     }

@@ -29,6 +29,13 @@ pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target().join("test-logs")
 }
 
+/// The same, where it is there.
+pub(crate) fn made(workspace: &Workspace) -> Result<PathBuf> {
+    let folder = folder(workspace);
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
 /// Forgets those of earlier runs.
 pub(crate) fn clear(workspace: &Workspace) -> Result<()> {
     let folder = folder(workspace);
@@ -242,7 +249,10 @@ impl Tally {
         let iterations = iterations.map_or(&[][..], Vec::as_slice);
         if iterations.len() != judged.verdicts {
             let (found, verdicts) = (iterations.len(), judged.verdicts);
-            self.problem(path, &format!("has {verdicts} verdicts, and {found} were replayed"));
+            self.problem(
+                path,
+                &format!("has {verdicts} verdicts, and {found} were replayed"),
+            );
         }
         for iteration in iterations {
             let line = iteration.get("line").and_then(Value::as_u64);
@@ -313,8 +323,10 @@ mod tests {
 
     #[test]
     fn a_difference_a_change_and_an_error_are_problems() {
-        let different = json!({ "breaks": [], "iterations": [{ "line": 2, "outcome": "different" }] });
-        let changed = json!({ "breaks": [{ "line": 1 }], "iterations": [{ "line": 2, "outcome": "equal" }] });
+        let different =
+            json!({ "breaks": [], "iterations": [{ "line": 2, "outcome": "different" }] });
+        let changed =
+            json!({ "breaks": [{ "line": 1 }], "iterations": [{ "line": 2, "outcome": "equal" }] });
         let failed = json!({ "error": "x" });
         for report in [different, changed, failed] {
             assert_eq!(problems(&judged(1, &[2]), &report).len(), 1, "{report}");

@@ -37,7 +37,8 @@ pub(super) fn end(exporter: Option<Exporter>, terminal: &Terminal) {
     let Some(exporter) = exporter else {
         return;
     };
-    let again = "the loop is not affected; `ralph-gate export-otlp` with its folder sends its spans again";
+    let again =
+        "the loop is not affected; `ralph-gate export-otlp` with its folder sends its spans again";
     match exporter.finish() {
         Some(Exported { lost: 0, .. }) => {}
         Some(Exported { lost, reason, .. }) => {
@@ -82,10 +83,7 @@ pub(super) fn is_wanted(trail: &Trail) -> bool {
 /// must not wait for a collector.
 pub(super) fn send_behind(trail: &Trail, since_ms: u64) {
     // What is wrong with the settings, `run` and `export-otlp` say: a hook has nobody to tell.
-    let is_usable = matches!(
-        Settings::find(&variable, &trail.telemetry),
-        Ok(Some(_))
-    );
+    let is_usable = matches!(Settings::find(&variable, &trail.telemetry), Ok(Some(_)));
     let (Some(log), Ok(program), true) = (trail.log(), std::env::current_exe(), is_usable) else {
         return;
     };

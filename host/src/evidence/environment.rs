@@ -183,7 +183,10 @@ mod tests {
         assert_eq!(kept, ["OTEL_EXPORTER_OTLP_ENDPOINT"]);
         assert_eq!(
             withheld,
-            ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"]
+            [
+                "OTEL_EXPORTER_OTLP_HEADERS",
+                "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
+            ]
         );
     }
 

@@ -16,8 +16,8 @@ use crate::engine::{Decision, GateEngine, Verdict};
 use crate::evidence::may_take_time;
 use crate::memory::{MemoryError, View};
 use crate::runner::{
-    ClientEndedRecord, ClientRecord, ClientSession, Control, Evidenced, Heard, Loop, Options, RunError, Stopping,
-    Watch,
+    ClientEndedRecord, ClientRecord, ClientSession, Control, Evidenced, Heard, Loop, Options,
+    RunError, Stopping, Watch,
 };
 
 /// How often a loop file is looked at again that others change meanwhile.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::http::{self, SendError};
 use super::metrics;
@@ -264,43 +264,65 @@ impl Tail {
 
 /// Why the spans of a log were not sent.
 #[derive(Debug, thiserror::Error)]
-#[error("{reason}; {sent} of {all} spans were taken")]
+#[error("{reason}; {sent} spans were taken before that")]
 pub struct Unsent {
     /// Why.
     pub reason: String,
     /// How many were taken.
     pub sent: usize,
-    /// How many there are.
-    pub all: usize,
 }
 
-/// Sends the spans of a log that ended at a moment or later, all of them within the settings' timeout. Gives how many
-/// there were. A log that can't be read has none.
+/// Sends the spans of a log that ended at a moment or later, batch by batch. Gives how many there were. A log that can't
+/// be read has none.
 pub fn export(settings: &Settings, log: &Path, since: Moment) -> Result<usize, Unsent> {
     let mut spans = Spans::new(settings.content);
     let mut tail = Tail::new(log.to_owned());
-    let mut all = Vec::new();
+    let mut batch = Batch {
+        settings,
+        spans: Vec::new(),
+        sent: 0,
+    };
     while let Some((_, line)) = tail.next() {
         let made = spans.add(&line);
         // What one line ends belongs together: a check may have ended long before its iteration was judged.
         if made.iter().any(|span| span.end >= since) {
-            all.extend(made);
+            batch.add(made)?;
         }
     }
     // Of a loop that goes on, whoever asks for all of it wants to see what there is.
     if since == Moment::default() {
-        all.extend(spans.close());
+        batch.add(spans.close())?;
     }
-    let deadline = Instant::now() + settings.timeout;
-    let mut sent = 0;
-    for batch in all.chunks(BATCH) {
-        let left = deadline.saturating_duration_since(Instant::now());
-        send(settings, batch, left).map_err(|error| Unsent {
+    batch.send()?;
+    Ok(batch.sent)
+}
+
+/// Spans that are sent together.
+struct Batch<'s> {
+    settings: &'s Settings,
+    spans: Vec<Span>,
+    sent: usize,
+}
+
+impl Batch<'_> {
+    fn add(&mut self, spans: impl IntoIterator<Item = Span>) -> Result<(), Unsent> {
+        self.spans.extend(spans);
+        if self.spans.len() < BATCH {
+            return Ok(());
+        }
+        self.send()
+    }
+
+    fn send(&mut self) -> Result<(), Unsent> {
+        let spans = std::mem::take(&mut self.spans);
+        if spans.is_empty() {
+            return Ok(());
+        }
+        send(self.settings, &spans, self.settings.timeout).map_err(|error| Unsent {
             reason: error.to_string(),
-            sent,
-            all: all.len(),
+            sent: self.sent,
         })?;
-        sent += batch.len();
+        self.sent += spans.len();
+        Ok(())
     }
-    Ok(all.len())
 }

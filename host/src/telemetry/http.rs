@@ -51,7 +51,9 @@ impl Target {
         }
         let port = match port {
             None => 80,
-            Some(port) => port.parse().map_err(|_| "its port is no number below 65536")?,
+            Some(port) => port
+                .parse()
+                .map_err(|_| "its port is no number below 65536")?,
         };
         Ok(Self {
             host: host.to_owned(),
@@ -251,7 +253,10 @@ mod tests {
     fn an_address_is_a_host_a_port_and_a_path() {
         let read = |url: &str| Target::read(url).map(|target| target.to_string());
         let good = [
-            ("http://127.0.0.1:4318/v1/traces", "http://127.0.0.1:4318/v1/traces"),
+            (
+                "http://127.0.0.1:4318/v1/traces",
+                "http://127.0.0.1:4318/v1/traces",
+            ),
             ("HTTP://collector", "http://collector:80/"),
             ("http://[::1]:4318/x?y=z#w", "http://[::1]:4318/x?y=z"),
             ("http://[::1]", "http://[::1]:80/"),
@@ -261,8 +266,18 @@ mod tests {
             assert_eq!(read(url).as_deref(), Ok(expected), "{url}");
         }
         let bad = [
-            "", "a", "ftp://a", "http://", "http://:1", "http://a:x", "http://a:70000", "http://a b",
-            "http://[::1", "http://u:p@a", "http://a/\r\nx: y", "http://ä",
+            "",
+            "a",
+            "ftp://a",
+            "http://",
+            "http://:1",
+            "http://a:x",
+            "http://a:70000",
+            "http://a b",
+            "http://[::1",
+            "http://u:p@a",
+            "http://a/\r\nx: y",
+            "http://ä",
         ];
         for url in bad {
             assert!(read(url).is_err(), "{url}");
@@ -273,7 +288,14 @@ mod tests {
     fn a_status_is_found_in_the_first_line_alone() {
         assert_eq!(status_in(b"HTTP/1.1 200 OK\r\n\r\n"), Some(200));
         assert_eq!(status_in(b"HTTP/1.0 503"), Some(503));
-        for bad in [&b"HTTP/2 200"[..], b"", b"HTTP/1.1\n200", b"HTTP/1.1 abc", b"HTTP/1.1 20", b"\xff"] {
+        for bad in [
+            &b"HTTP/2 200"[..],
+            b"",
+            b"HTTP/1.1\n200",
+            b"HTTP/1.1 abc",
+            b"HTTP/1.1 20",
+            b"\xff",
+        ] {
             assert_eq!(status_in(bad), None, "{bad:?}");
         }
     }

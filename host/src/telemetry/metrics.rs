@@ -10,7 +10,11 @@ const METRICS: [(&str, &str, &str); 5] = [
         "How long an iteration took, with its checks",
         "s",
     ),
-    ("ralph.iterations", "Iterations that were judged", "{iteration}"),
+    (
+        "ralph.iterations",
+        "Iterations that were judged",
+        "{iteration}",
+    ),
     ("ralph.usage.tokens", "Tokens, read and written", "{token}"),
     ("ralph.usage.tool_calls", "Calls of tools", "{call}"),
     (
@@ -76,7 +80,10 @@ fn get<'s>(span: &'s Span, key: &str) -> Option<&'s Value> {
 fn merged(points: impl Iterator<Item = Point>) -> Vec<Point> {
     let mut merged: Vec<Point> = Vec::new();
     for point in points {
-        let Some(same) = merged.iter_mut().find(|it| it.attributes == point.attributes) else {
+        let Some(same) = merged
+            .iter_mut()
+            .find(|it| it.attributes == point.attributes)
+        else {
             merged.push(point);
             continue;
         };

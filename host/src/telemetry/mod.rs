@@ -1,4 +1,4 @@
-//! OpenTelemetry: a loop as a trace in the GenAI conventions, sent over OTLP where somebody named an endpoint.
+//! OpenTelemetry: a loop as a trace in the `GenAI` conventions, sent over OTLP where somebody named an endpoint.
 //!
 //! Spans are made of the lines of `events.jsonl`, by a pure function ([`Spans`]). While a loop runs, one thread beside it
 //! reads what was saved and sends it ([`Exporter`]); a log that was left behind is sent as a whole ([`export`]). Neither
@@ -14,7 +14,9 @@ mod settings;
 mod spans;
 
 pub use exporter::{Exported, Exporter, Unsent, export};
-pub use model::{Amount, Attribute, Metric, Moment, Point, Span, SpanEvent, SpanId, Status, TraceId, Value};
+pub use model::{
+    Amount, Attribute, Metric, Moment, Point, Span, SpanEvent, SpanId, Status, TraceId, Value,
+};
 pub use otlp::{Sender, metrics as encode_metrics, traces as encode_traces};
 pub use settings::{HEADER_VARIABLES, Settings, TelemetryError, Variable, is_wanted};
 pub use spans::{Content, Spans};

@@ -113,7 +113,8 @@ pub fn is_wanted(variable: Variable<'_>, file: &Telemetry) -> bool {
 }
 
 fn is_disabled(variable: Variable<'_>) -> bool {
-    let is = |name: &str, word: &str| variable(name).is_some_and(|it| it.eq_ignore_ascii_case(word));
+    let is =
+        |name: &str, word: &str| variable(name).is_some_and(|it| it.eq_ignore_ascii_case(word));
     is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none")
 }
 
@@ -252,7 +253,10 @@ fn of_metrics(
 fn target(place: &str, url: &str, path: &str) -> Result<Target, TelemetryError> {
     let url = url.trim();
     let place = place.to_owned();
-    if url.get(..8).is_some_and(|it| it.eq_ignore_ascii_case("https://")) {
+    if url
+        .get(..8)
+        .is_some_and(|it| it.eq_ignore_ascii_case("https://"))
+    {
         let url = shown(url);
         return Err(TelemetryError::Https { place, url });
     }
@@ -333,9 +337,14 @@ fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, more)) = rest.split_first() {
-        let code = more.get(..2).and_then(|code| std::str::from_utf8(code).ok());
+        let code = more
+            .get(..2)
+            .and_then(|code| std::str::from_utf8(code).ok());
         let code = code.filter(|code| code.bytes().all(|it| it.is_ascii_hexdigit()));
-        match (first, code.and_then(|code| u8::from_str_radix(code, 16).ok())) {
+        match (
+            first,
+            code.and_then(|code| u8::from_str_radix(code, 16).ok()),
+        ) {
             (b'%', Some(byte)) => {
                 bytes.push(byte);
                 rest = more.get(2..).unwrap_or_default();
@@ -453,7 +462,10 @@ mod tests {
 
     #[test]
     fn the_environment_goes_before_the_file_and_its_headers_go_nowhere_else() {
-        let headers = ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Basic%20eA==,x=1");
+        let headers = (
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "authorization=Basic%20eA==,x=1",
+        );
         let found = find(&[(BASE, "http://a"), headers], Some("http://b"));
         let found = found.unwrap().unwrap();
         assert_eq!(found.endpoint(), "http://a:80/v1/traces");
@@ -469,10 +481,16 @@ mod tests {
     fn what_is_not_supported_is_refused_with_a_remedy() {
         let refused = |variables: &[(&str, &str)]| find(variables, None).unwrap_err().to_string();
         let https = refused(&[(BASE, "https://me:secret@a")]);
-        assert!(https.contains("https://…@a") && https.contains("local"), "{https}");
+        assert!(
+            https.contains("https://…@a") && https.contains("local"),
+            "{https}"
+        );
         assert!(!https.contains("secret"), "{https}");
         let grpc = refused(&[(BASE, "http://a"), ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]);
-        assert!(grpc.contains("http/protobuf") && grpc.contains("4318"), "{grpc}");
+        assert!(
+            grpc.contains("http/protobuf") && grpc.contains("4318"),
+            "{grpc}"
+        );
         let own = [
             (BASE, "http://a"),
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
@@ -511,7 +529,10 @@ mod tests {
     #[test]
     fn a_timeout_is_in_milliseconds_and_bounded() {
         let timeout = |text| {
-            let found = find(&[(BASE, "http://a"), ("OTEL_EXPORTER_OTLP_TIMEOUT", text)], None);
+            let found = find(
+                &[(BASE, "http://a"), ("OTEL_EXPORTER_OTLP_TIMEOUT", text)],
+                None,
+            );
             found.unwrap().unwrap().timeout
         };
         assert_eq!(timeout("250"), Duration::from_millis(250));

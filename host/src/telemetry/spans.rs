@@ -1,4 +1,4 @@
-//! Events to spans, in the GenAI conventions of OpenTelemetry. Pure: lines of a log in, spans out, the same whenever and
+//! Events to spans, in the `GenAI` conventions of OpenTelemetry. Pure: lines of a log in, spans out, the same whenever and
 //! wherever it is done. So a loop that is under way and a log that was left behind give the same spans with the same ids.
 //!
 //! One trace per loop:

@@ -32,7 +32,11 @@ fn started(at_ms: u64) -> String {
 }
 
 fn verdict(index: u64, at_ms: u64, stop_reason: Option<&str>) -> String {
-    let decision = if stop_reason.is_some() { "stop" } else { "continue" };
+    let decision = if stop_reason.is_some() {
+        "stop"
+    } else {
+        "continue"
+    };
     line(
         "verdict",
         &json!({
@@ -77,8 +81,8 @@ fn get<'s>(span: &'s Span, key: &str) -> Option<&'s Value> {
     found.map(|it| &it.value)
 }
 
-fn text(text: &str) -> Option<Value> {
-    Some(Value::Text(text.to_owned()))
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
 }
 
 #[test]
@@ -105,7 +109,10 @@ fn a_loop_is_a_trace_with_a_span_for_each_iteration_and_check() {
     };
     assert!(spans.iter().all(|it| it.trace == root.trace));
     assert_eq!(root.parent, None);
-    assert_eq!((first.parent, second.parent), (Some(root.id), Some(root.id)));
+    assert_eq!(
+        (first.parent, second.parent),
+        (Some(root.id), Some(root.id))
+    );
     assert_eq!(check.parent, Some(first.id));
     assert_ne!(first.id, second.id);
     let times = |span: &Span| (span.start.0, span.end.0);
@@ -115,17 +122,17 @@ fn a_loop_is_a_trace_with_a_span_for_each_iteration_and_check() {
     assert_eq!(times(second), (2100, 2500));
     assert_eq!(times(root), (1000, 2500));
     for (span, key, value) in [
-        (root, "ralph.stop_reason", text("max_iters")),
-        (root, "ralph.contract.digest", text("c")),
-        (root, "ralph.gate.digest", text("gate-digest")),
-        (root, "ralph.label.arm", text("b")),
+        (root, "ralph.stop_reason", Some(text("max_iters"))),
+        (root, "ralph.contract.digest", Some(text("c"))),
+        (root, "ralph.gate.digest", Some(text("gate-digest"))),
+        (root, "ralph.label.arm", Some(text("b"))),
         (root, "ralph.iterations", Some(Value::Whole(2))),
         (root, "ralph.ended", Some(Value::Flag(true))),
-        (first, "gen_ai.operation.name", text("invoke_agent")),
-        (first, "gen_ai.provider.name", text("openai")),
-        (first, "gen_ai.conversation.id", text("night")),
+        (first, "gen_ai.operation.name", Some(text("invoke_agent"))),
+        (first, "gen_ai.provider.name", Some(text("openai"))),
+        (first, "gen_ai.conversation.id", Some(text("night"))),
         (first, "ralph.usage.tokens", Some(Value::Whole(7))),
-        (first, "ralph.decision", text("continue")),
+        (first, "ralph.decision", Some(text("continue"))),
         (first, "error.type", None),
         (check, "ralph.tests.failed", Some(Value::Whole(2))),
     ] {
@@ -136,7 +143,10 @@ fn a_loop_is_a_trace_with_a_span_for_each_iteration_and_check() {
 
 #[test]
 fn a_verdict_is_an_evaluation_and_so_is_each_check() {
-    let spans = spans(&[started(1), verdict(1, 500, Some("completed"))], Content::Withheld);
+    let spans = spans(
+        &[started(1), verdict(1, 500, Some("completed"))],
+        Content::Withheld,
+    );
     let events = &spans[0].events;
     let names: Vec<&str> = events.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["gen_ai.evaluation.result"; 2]);
@@ -144,19 +154,38 @@ fn a_verdict_is_an_evaluation_and_so_is_each_check() {
         let found = events[index].attributes.iter().find(|it| it.key == key);
         found.map(|it| it.value.clone())
     };
-    assert_eq!(get(0, "gen_ai.evaluation.name"), text("ralph.verdict"));
-    assert_eq!(get(0, "gen_ai.evaluation.score.label"), text("completed"));
-    assert_eq!(get(0, "gen_ai.evaluation.score.value"), Some(Value::Fraction(1.0)));
-    assert_eq!(get(0, "gen_ai.evaluation.explanation"), text("tests: check_failed"));
-    assert_eq!(get(1, "gen_ai.evaluation.name"), text("tests"));
-    assert_eq!(get(1, "gen_ai.evaluation.score.value"), Some(Value::Fraction(0.0)));
+    assert_eq!(
+        get(0, "gen_ai.evaluation.name"),
+        Some(text("ralph.verdict"))
+    );
+    assert_eq!(
+        get(0, "gen_ai.evaluation.score.label"),
+        Some(text("completed"))
+    );
+    assert_eq!(
+        get(0, "gen_ai.evaluation.score.value"),
+        Some(Value::Fraction(1.0))
+    );
+    assert_eq!(
+        get(0, "gen_ai.evaluation.explanation"),
+        Some(text("tests: check_failed"))
+    );
+    assert_eq!(get(1, "gen_ai.evaluation.name"), Some(text("tests")));
+    assert_eq!(
+        get(1, "gen_ai.evaluation.score.value"),
+        Some(Value::Fraction(0.0))
+    );
 }
 
 #[test]
 fn a_check_that_could_not_answer_is_an_error_and_has_no_score() {
-    let lines = [started(1), evidence(10, 5, "timeout"), verdict(1, 500, None)];
+    let lines = [
+        started(1),
+        evidence(10, 5, "timeout"),
+        verdict(1, 500, None),
+    ];
     let spans = spans(&lines, Content::Withheld);
-    assert_eq!(get(&spans[0], "error.type"), text("timeout").as_ref());
+    assert_eq!(get(&spans[0], "error.type"), Some(&text("timeout")));
     assert_ne!(spans[0].status, Status::Unset);
 }
 
@@ -168,7 +197,10 @@ fn no_text_of_agent_person_or_program_is_sent_unless_it_is_asked_for() {
         evidence(10, 5, "fail"),
         line("tripwire", &tripped),
         verdict(1, 500, None),
-        line("audit", &json!({ "at_ms": 900, "truth": "incomplete", "reason": "secret reason" })),
+        line(
+            "audit",
+            &json!({ "at_ms": 900, "truth": "incomplete", "reason": "secret reason" }),
+        ),
     ];
     let sent = |content| encode_traces(&Sender::default(), &spans(&lines, content));
     let count = |bytes: &[u8]| {
@@ -193,7 +225,10 @@ fn what_somebody_went_on_with_is_a_span_of_its_own_in_the_same_trace() {
         panic!("{spans:?}");
     };
     assert_eq!((root.name.as_str(), root.end), ("ralph.loop", Moment(1500)));
-    assert_eq!((more.name.as_str(), more.start), ("ralph.loop.resumed", Moment(9000)));
+    assert_eq!(
+        (more.name.as_str(), more.start),
+        ("ralph.loop.resumed", Moment(9000))
+    );
     assert_eq!(more.parent, Some(root.id));
     assert_eq!(second.parent, Some(more.id));
     assert_eq!(more.trace, root.trace);
@@ -229,8 +264,15 @@ fn a_log_of_another_version_a_damaged_one_and_no_log_at_all_are_no_reason_to_pan
     let rest = spans(&lines[1..], Content::Sent);
     assert!(rest.iter().any(|it| it.name == "invoke_agent agent"));
     let odd = [
-        "", "{}", "[]", "null", "\u{0}", r#"{"event":"verdict","data":{}}"#, r#"{"event":"verdict","data":7}"#,
-        r#"{"event":"loop_started","data":null}"#, r#"{"event":"evidence","data":{"check":4}}"#,
+        "",
+        "{}",
+        "[]",
+        "null",
+        "\u{0}",
+        r#"{"event":"verdict","data":{}}"#,
+        r#"{"event":"verdict","data":7}"#,
+        r#"{"event":"loop_started","data":null}"#,
+        r#"{"event":"evidence","data":{"check":4}}"#,
         r#"{"event":"audit","data":{"at_ms":18446744073709551615}}"#,
         r#"{"event":"verdict","data":{"at_ms":18446744073709551615,"iteration":{"usage":{"elapsed_ms":1}}}}"#,
     ];
@@ -279,8 +321,7 @@ fn request(stream: &mut TcpStream) -> (String, Vec<u8>) {
 
 fn log(folder: &Path, lines: &[String]) -> std::path::PathBuf {
     let path = folder.join("events.jsonl");
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
     path
 }
 
@@ -289,20 +330,28 @@ fn a_request_is_the_encoded_spans_with_the_headers_of_the_environment() {
     let folder = tempfile::tempdir().unwrap();
     let lines = [started(1000), verdict(1, 1500, Some("completed"))];
     let log = log(folder.path(), &lines);
-    let (say, hear) = channel();
+    let (say, told) = channel();
     let settings = collector(
         move |stream| {
             say.send(request(stream)).unwrap();
-            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+            stream
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                .unwrap();
         },
         10_000,
     );
     assert_eq!(export(&settings, &log, Moment(0)).unwrap(), 2);
-    let (head, body) = hear.recv().unwrap();
+    let (head, body) = told.recv().unwrap();
     assert!(head.starts_with("POST /own/path HTTP/1.1\r\n"), "{head}");
     assert!(head.contains("\r\nauthorization: Bearer x\r\n"), "{head}");
-    assert!(head.contains("\r\nContent-Type: application/x-protobuf\r\n"), "{head}");
-    assert_eq!(body, encode_traces(&settings.sender, &spans(&lines, Content::Withheld)));
+    assert!(
+        head.contains("\r\nContent-Type: application/x-protobuf\r\n"),
+        "{head}"
+    );
+    assert_eq!(
+        body,
+        encode_traces(&settings.sender, &spans(&lines, Content::Withheld))
+    );
 }
 
 #[test]
@@ -318,7 +367,9 @@ fn only_what_ended_since_a_moment_is_sent_with_the_checks_before_it() {
     let settings = collector(
         |stream| {
             request(stream);
-            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap();
+            stream
+                .write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
+                .unwrap();
         },
         10_000,
     );
@@ -335,12 +386,21 @@ fn a_collector_that_refuses_hangs_drips_or_talks_nonsense_is_an_error_that_says_
     let refused = collector(
         |stream| {
             request(stream);
-            stream.write_all(b"HTTP/1.1 429 Too Many Requests\r\n\r\n").unwrap();
+            stream
+                .write_all(b"HTTP/1.1 429 Too Many Requests\r\n\r\n")
+                .unwrap();
         },
         10_000,
     );
     assert!(failed(&refused).contains("status 429"));
-    let silent = collector(|stream| drop(stream.read(&mut [0; 1 << 20]).and_then(|_| stream.read(&mut [0; 1]))), 200);
+    let silent = collector(
+        |stream| {
+            request(stream);
+            // Until the other side is gone.
+            let _ = stream.read(&mut [0]);
+        },
+        200,
+    );
     let late = failed(&silent);
     assert!(late.contains("did not answer within"), "{late}");
     let dripping = collector(
@@ -354,7 +414,10 @@ fn a_collector_that_refuses_hangs_drips_or_talks_nonsense_is_an_error_that_says_
         200,
     );
     let dripped = failed(&dripping);
-    assert!(dripped.contains("can't be reached") || dripped.contains("within"), "{dripped}");
+    assert!(
+        dripped.contains("can't be reached") || dripped.contains("within"),
+        "{dripped}"
+    );
     let nonsense = collector(
         |stream| {
             request(stream);
@@ -364,6 +427,10 @@ fn a_collector_that_refuses_hangs_drips_or_talks_nonsense_is_an_error_that_says_
     );
     assert!(failed(&nonsense).contains("does not speak HTTP"));
     // A port that nobody listens on any more.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
     assert!(failed(&settings(port, 10_000)).contains("can't be reached"));
 }

@@ -9,6 +9,7 @@ use anyhow::Result;
 use super::{Tested, copy_sources, gate, memory, npm, web};
 use crate::install::{self, Place};
 use crate::process;
+use crate::replay;
 use crate::setup::Skip;
 use crate::terminal::step;
 use crate::workspace::Workspace;
@@ -87,6 +88,7 @@ pub(crate) fn test(workspace: &Workspace, host: Option<&Path>) -> Result<Tested>
     node.current_dir(&project)
         .env("RALPH_GATE_ROOT", workspace.root())
         .env("RALPH_GATE_BUILT", folder(workspace))
+        .env(replay::VARIABLE, replay::made(workspace)?)
         .env("RALPH_GATE_DIGEST", gate(workspace)?.digest);
     match host {
         Some(host) => {
