@@ -1,7 +1,8 @@
-"""An OpenTelemetry collector for one test: decodes OTLP over HTTP with the protobuf classes of the OpenTelemetry project.
+"""An OpenTelemetry collector for one test.
 
-The first line that it prints is its port. Then each request is one line of JSON: its path, its headers, and what was in it.
-Whatever the decoder does not know is listed as unknown.
+It decodes OTLP over HTTP with the protobuf classes of the OpenTelemetry project. The first line that it prints is its
+port. Then each request is one line of JSON: its path, its headers, and what was in it. Whatever the decoder does not
+know is listed as unknown.
 """
 
 import json
@@ -73,7 +74,9 @@ def metric(it):
             "attributes": attributes(point.attributes),
         }
         if kind == "histogram":
-            told.update(count=point.count, sum=point.sum, buckets=list(point.bucket_counts), bounds=list(point.explicit_bounds))
+            told.update(
+                count=point.count, sum=point.sum, buckets=list(point.bucket_counts), bounds=list(point.explicit_bounds)
+            )
         else:
             told.update(sum=point.as_int, monotonic=data.is_monotonic)
         points.append(told)

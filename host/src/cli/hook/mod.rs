@@ -119,7 +119,8 @@ pub(crate) fn run(args: &HookArgs) -> Result<Exit, CliError> {
         failed(harness, &defect(reason.as_deref()))
     });
     asked.answer(&judged);
-    if let Some(trail) = asked.known().trail.take() {
+    let trail = asked.known().trail.take();
+    if let Some(trail) = trail {
         let taken = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         // One more, because both are rounded.
         telemetry::send_behind(&trail, now_ms().saturating_sub(taken.saturating_add(1)));
