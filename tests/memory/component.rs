@@ -468,6 +468,8 @@ fn the_component_mends_what_is_damaged_as_the_host_does() {
         let twins = Twins::new();
         whole_loop::<Native>(&twins.native);
         whole_loop::<Component>(&twins.component);
+        twins.native.0.spoiled(what);
+        twins.component.0.spoiled(what);
         twins.each(damage);
         let mut native = Native::open(&twins.native.root());
         let mut component = Component::open(&twins.component.root());
