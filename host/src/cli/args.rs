@@ -82,7 +82,7 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     WhatIf(WhatIfArgs),
     #[cfg(unix)]
-    ExportOtlp(ExportArgs),
+    ExportOtlp(OtlpArgs),
     /// Work with contracts
     #[command(after_help = "Example:\n  ralph-gate contract check contract.yaml")]
     Contract {
@@ -520,7 +520,7 @@ pub(crate) struct WhatIfArgs {
   OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 ralph-gate export-otlp --json .ralph/night-run-…
 
 Exit codes: 0 everything was taken, 1 an error.")]
-pub(crate) struct ExportArgs {
+pub(crate) struct OtlpArgs {
     /// Logs, or folders of sessions
     #[arg(required = true, value_name = "LOG")]
     pub(crate) logs: Vec<PathBuf>,

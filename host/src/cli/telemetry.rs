@@ -11,7 +11,7 @@ use ralph_gate::telemetry::{self, Content, Exported, Exporter, Moment, Settings}
 use serde_json::json;
 
 use super::Exit;
-use super::args::ExportArgs;
+use super::args::OtlpArgs;
 use super::error::CliError;
 use super::input::Source;
 use super::terminal::{Severity, Terminal, clean};
@@ -113,7 +113,7 @@ pub(super) fn send_behind(trail: &Trail, since_ms: u64) {
 }
 
 /// `ralph-gate export-otlp`
-pub(crate) fn export(args: &ExportArgs, terminal: &Terminal) -> Result<Exit, CliError> {
+pub(crate) fn export(args: &OtlpArgs, terminal: &Terminal) -> Result<Exit, CliError> {
     let content = if args.content {
         Content::Sent
     } else {

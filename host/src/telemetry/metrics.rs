@@ -35,7 +35,7 @@ const VERDICT: &[&str] = &["ralph.mode", "ralph.decision", "ralph.stop_reason"];
 const CHECK: &[&str] = &["ralph.check.id", "ralph.check.kind", "ralph.check.outcome"];
 
 /// What spans that have ended add to metrics.
-pub fn of(spans: &[Span]) -> Vec<Metric> {
+pub(super) fn of(spans: &[Span]) -> Vec<Metric> {
     let metric = |(name, about, unit): (&'static str, &'static str, &'static str)| {
         let points = merged(spans.iter().filter_map(|span| point(name, span)));
         (!points.is_empty()).then_some(Metric {
