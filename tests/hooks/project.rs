@@ -7,17 +7,17 @@ use std::process::{Command, Stdio};
 
 use ralph_gate_tests::binary::binary;
 use ralph_gate_tests::event_schema;
+use ralph_gate_tests::logs::Scratch;
 use ralph_gate_tests::processes::Mark;
 use ralph_gate_tests::said::Said;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// Where the official plugin keeps its loop.
 pub(crate) const LOOP_FILE: &str = ".claude/ralph-loop.local.md";
 
 /// A folder with a home and a project.
 pub(crate) struct Project {
-    folder: TempDir,
+    folder: Scratch,
     /// What everything carries that is started here.
     pub(crate) mark: Mark,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn new() -> Self {
         let project = Self {
-            folder: TempDir::new().unwrap(),
+            folder: Scratch::new(),
             mark: Mark::new(),
         };
         fs::create_dir(project.work()).unwrap();

@@ -70,6 +70,17 @@ impl Workplace {
         agent_arguments: &[&str],
         turns: &[Vec<Step>],
     ) -> Running<'_> {
+        self.start_among(&[], arguments, agent_arguments, turns)
+    }
+
+    /// Starts `ralph-gate run` with variables of its environment, too.
+    pub(crate) fn start_among(
+        &self,
+        variables: &[(&str, &str)],
+        arguments: &[&str],
+        agent_arguments: &[&str],
+        turns: &[Vec<Step>],
+    ) -> Running<'_> {
         let script = Script {
             turns: turns.to_vec(),
         };
@@ -77,6 +88,7 @@ impl Workplace {
         fs::write(&path, serde_json::to_string(&script).unwrap()).unwrap();
         let mut command = self.command(binary());
         command
+            .envs(variables.iter().copied())
             .args(["run", "--session", KEY])
             .args(arguments)
             .args(["--", env!("CARGO_BIN_EXE_scripted-agent")])

@@ -13,9 +13,9 @@ use ralph_gate::memory::{
     Change, Event, FileStore, Handoff, Patience, Recording, SessionKey, Standing, Under, View,
 };
 use ralph_gate_tests::gate;
+use ralph_gate_tests::logs::Scratch;
 use ralph_gate_tests::memory_component::{MemoryInstance, OpenMemory};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 const PRD: &str = r#"{"items": [{"id": "a", "passes": false}, {"id": "b", "passes": false}]}"#;
 
@@ -259,11 +259,11 @@ impl Memory for Component {
 }
 
 /// A root with one session.
-struct Place(TempDir);
+struct Place(Scratch);
 
 impl Place {
     fn new() -> Self {
-        Self(TempDir::new().unwrap())
+        Self(Scratch::new())
     }
 
     fn root(&self) -> PathBuf {
@@ -527,6 +527,8 @@ fn the_component_mends_what_is_damaged_as_the_host_does() {
         let twins = Twins::new();
         whole_loop::<Native>(&twins.native);
         whole_loop::<Component>(&twins.component);
+        twins.native.0.spoiled(what);
+        twins.component.0.spoiled(what);
         twins.each(damage);
         let mut native = Native::open(&twins.native.root());
         let mut component = Component::open(&twins.component.root());

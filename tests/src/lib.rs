@@ -11,6 +11,8 @@ pub mod component;
 pub mod event_schema;
 pub mod extent;
 pub mod git;
+#[cfg(feature = "host")]
+pub mod logs;
 #[cfg(all(feature = "host", unix))]
 pub mod memory_component;
 #[cfg(all(feature = "host", target_os = "linux"))]

@@ -90,6 +90,8 @@ pub(crate) enum Command {
     #[cfg(unix)]
     Report(ReportArgs),
     Import(TranscriptsArgs),
+    #[cfg(unix)]
+    ExportOtlp(OtlpArgs),
     /// Work with contracts
     #[command(after_help = "Example:\n  ralph-gate contract check contract.yaml")]
     Contract {
@@ -698,6 +700,33 @@ pub(crate) struct TranscriptsArgs {
     /// The file to write; standard output when absent or `-`
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// Send the spans of logs to an OpenTelemetry collector, by OTLP over HTTP
+///
+/// A loop is a trace, an iteration is a span `invoke_agent` with its verdict as `gen_ai.evaluation.result`. `run` and hooks
+/// send the same by themselves when `OTEL_EXPORTER_OTLP_ENDPOINT` or [telemetry] names an endpoint; ids don't change when it
+/// is sent again.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate export-otlp .ralph/*/events.jsonl --endpoint http://127.0.0.1:4318
+  OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 ralph-gate export-otlp --json .ralph/night-run-…
+
+Exit codes: 0 everything was taken, 1 an error.")]
+pub(crate) struct OtlpArgs {
+    /// Logs, or folders of sessions
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
+    /// Where a collector listens; what OpenTelemetry's variables say when absent
+    #[arg(long, value_name = "URL")]
+    pub(crate) endpoint: Option<String>,
+    /// Send the task, the agent's output and the reasons of checks along
+    #[arg(long)]
+    pub(crate) content: bool,
+    /// Only what ended at this moment or later, in milliseconds since 1970
+    #[arg(long, value_name = "MS")]
+    pub(crate) since: Option<u64>,
 }
 
 /// Find the promises in an agent's output and say why each one counts or not

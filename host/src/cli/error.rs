@@ -164,6 +164,17 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error("{file} can't be written: {reason}")]
     Unwritable { file: Source, reason: String },
+    /// Nobody knows where spans are to be sent.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Telemetry(#[from] ralph_gate::telemetry::TelemetryError),
+    /// Spans were not taken.
+    #[cfg(unix)]
+    #[error("{file}: {error}")]
+    Unsent {
+        file: Source,
+        error: ralph_gate::telemetry::Unsent,
+    },
     /// Standard output is full or gone.
     #[error("standard output can't be written: {reason}")]
     Output { reason: String },
@@ -279,6 +290,10 @@ impl CliError {
             Self::Report(_) => "unreadable_logs",
             #[cfg(unix)]
             Self::Unwritable { .. } => "unwritable_file",
+            #[cfg(unix)]
+            Self::Telemetry(_) => "invalid_telemetry",
+            #[cfg(unix)]
+            Self::Unsent { .. } => "not_sent",
             Self::Output { .. } => "unwritable_output",
         };
         code.to_owned()
@@ -325,6 +340,10 @@ impl CliError {
             }
             #[cfg(unix)]
             Self::Unwritable { .. } => Some("check the disk, or choose another place"),
+            #[cfg(unix)]
+            Self::Unsent { .. } => Some("is a collector listening there for OTLP over HTTP?"),
+            #[cfg(unix)]
+            Self::Telemetry(_) => None,
             // It says by itself what to do.
             #[cfg(unix)]
             Self::Report(_) => None,
@@ -362,6 +381,7 @@ impl CliError {
             #[cfg(unix)]
             Self::Cases { file, .. }
             | Self::Labels { file, .. }
+            | Self::Unsent { file, .. }
             | Self::Unwritable { file, .. } => Some(file),
             Self::Engine { file, .. } => file.as_ref(),
             #[cfg(unix)]
@@ -374,6 +394,7 @@ impl CliError {
             | Self::NewPolicy(_)
             | Self::SeveralLoops { .. }
             | Self::Report(_)
+            | Self::Telemetry(_)
             | Self::Unreachable { .. } => None,
             Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,
         }

@@ -38,6 +38,8 @@ mod route;
 mod run;
 mod schema;
 mod signal;
+#[cfg(unix)]
+mod telemetry;
 mod terminal;
 mod version;
 mod words;
@@ -139,6 +141,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         #[cfg(unix)]
         Command::Report(args) => report::run(&args, terminal),
         Command::Import(args) => import::run(&args, terminal),
+        #[cfg(unix)]
+        Command::ExportOtlp(args) => telemetry::export(&args, terminal),
         Command::Contract {
             command: ContractCommand::Check(args),
         } => contract::run(&args, terminal),

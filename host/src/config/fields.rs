@@ -74,6 +74,7 @@ pub(super) const SECTIONS: &[&str] = &[
     "progress",
     "git",
     "report",
+    "telemetry",
 ];
 
 const KIND: Field = field(
@@ -434,6 +435,21 @@ pub(super) const REPORT_FIELDS: &[Field] = &[
         "max_cost_increase",
         Shape::Decimal,
         "By how much the mean cost of a run may rise for that: 0.5 is by half.",
+    ),
+];
+
+/// The fields of `[telemetry]`.
+pub(super) const TELEMETRY_FIELDS: &[Field] = &[
+    field(
+        "endpoint",
+        Shape::Text,
+        "Where OpenTelemetry is sent by OTLP over HTTP, such as http://127.0.0.1:4318. The variable \
+         OTEL_EXPORTER_OTLP_ENDPOINT goes before it.",
+    ),
+    field(
+        "content",
+        Shape::Flag,
+        "Whether the task, the agent's output and the reasons of checks are sent along.",
     ),
 ];
 

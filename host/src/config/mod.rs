@@ -25,7 +25,7 @@ use crate::plain_file;
 pub use check::{Check, CheckProgram, FileCondition, GitCheck, Judge, PinnedFile, PolicyCheck};
 pub use error::ConfigError;
 pub use request::{NamedCheck, Promises, Request, Task, Terms};
-pub use sections::{Agent, Git, Memory, Progress, Report, Tripwires};
+pub use sections::{Agent, Git, Memory, Progress, Report, Telemetry, Tripwires};
 pub use survey::survey;
 pub use words::{AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, RecordName, WasiGrant};
 
@@ -79,6 +79,8 @@ pub struct Config {
     pub git: Git,
     /// `[report]`.
     pub report: Report,
+    /// `[telemetry]`.
+    pub telemetry: Telemetry,
     text: String,
     format: TextFormat,
 }

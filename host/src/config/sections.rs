@@ -103,6 +103,15 @@ pub struct Report {
     pub max_cost_increase: Option<Decimal>,
 }
 
+/// `[telemetry]`: who is told of the loop while it runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Telemetry {
+    /// Where OTLP is spoken, such as `http://127.0.0.1:4318`.
+    pub endpoint: Option<String>,
+    /// Whether texts are sent along that agents, people and programs wrote.
+    pub content: bool,
+}
+
 pub(super) fn read(file: &FilePath, text: &str, format: TextFormat) -> Result<Config, ConfigError> {
     let source = Source::new(text, format);
     let invalid = |problems: Vec<_>| {
@@ -156,6 +165,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             progress: self.progress(section("progress")),
             git: self.git(section("git")),
             report: self.report(section("report")),
+            telemetry: self.telemetry(section("telemetry")),
             text: text.to_owned(),
             format,
         }
@@ -274,6 +284,15 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             primary_metric: section.word(decoder, "primary_metric"),
             min_false_complete_reduction: section.decimal(decoder, "min_false_complete_reduction"),
             max_cost_increase: section.decimal(decoder, "max_cost_increase"),
+        }
+    }
+
+    fn telemetry(&mut self, node: Option<&'n Node<'a>>) -> Telemetry {
+        let section = self.section("telemetry", node, fields::TELEMETRY_FIELDS);
+        let decoder = &mut self.decoder;
+        Telemetry {
+            endpoint: section.text(decoder, "endpoint"),
+            content: section.flag(decoder, "content", false),
         }
     }
 }

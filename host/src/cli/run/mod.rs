@@ -21,6 +21,7 @@ use ralph_gate::runner::{self, Control, Ended, Loop, Options, Resumed, RunError,
 use super::args::RunArgs;
 use super::error::CliError;
 use super::policy::Policies;
+use super::telemetry::{self, Both};
 use super::terminal::{Severity, Terminal, print};
 use super::{Exit, gate};
 pub(super) use live::{Frame, Size, is_wanted, restore};
@@ -163,9 +164,17 @@ fn looped(
         let file = file.display().to_string();
         terminal.warn(|painter| painter.problem(Severity::Warning, &file, problem, 0));
     }
+    let exporter = telemetry::begin(config, terminal);
     let watcher = Watcher::new(args, terminal, control.clone());
-    let ended = go(args, config, task, &control, &watcher)?;
-    Ok(exit(&ended))
+    let both = Both {
+        watch: &watcher,
+        exporter: exporter.as_ref(),
+    };
+    let ended = go(args, config, task, &control, &both);
+    // What is said from here on belongs below the view.
+    drop(watcher);
+    telemetry::end(exporter, terminal);
+    Ok(exit(&ended?))
 }
 
 fn go(
