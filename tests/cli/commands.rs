@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::harness::{Files, command, run, run_with};
 
-const COMMANDS: [&[&str]; 31] = [
+const COMMANDS: [&[&str]; 32] = [
     &["run"],
     &["init"],
     &["hook"],
