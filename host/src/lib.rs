@@ -11,6 +11,8 @@
 )]
 
 #[cfg(unix)]
+pub mod audit;
+#[cfg(unix)]
 pub mod config;
 pub mod engine;
 #[cfg(unix)]
@@ -27,6 +29,8 @@ mod plain_file;
 pub mod policy;
 #[cfg(unix)]
 pub mod process;
+#[cfg(unix)]
+pub mod report;
 #[cfg(unix)]
 pub mod runner;
 pub mod schema;

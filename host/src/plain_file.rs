@@ -41,8 +41,8 @@ impl From<io::Error> for Unreadable {
     }
 }
 
-/// All of a plain file, or of one that a link leads to, if it is not too large. Nothing else is waited for.
-pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
+/// A plain file, or one that a link leads to, and how many bytes it has. Nothing else is waited for.
+pub(crate) fn open(path: &Path) -> Result<(File, u64), Unreadable> {
     // A pipe would wait for a writer.
     let file = File::options()
         .read(true)
@@ -52,7 +52,12 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
     if !metadata.is_file() {
         return Err(Unreadable::NotPlain);
     }
-    let size = metadata.len();
+    Ok((file, metadata.len()))
+}
+
+/// All of a plain file, or of one that a link leads to, if it is not too large.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
+    let (file, size) = open(path)?;
     if size > limit {
         return Err(Unreadable::TooLarge { size, limit });
     }

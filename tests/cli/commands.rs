@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::harness::{Files, command, run, run_with};
 
-const COMMANDS: [&[&str]; 31] = [
+const COMMANDS: [&[&str]; 34] = [
     &["run"],
     &["init"],
     &["hook"],
@@ -18,6 +18,9 @@ const COMMANDS: [&[&str]; 31] = [
     &["cancel"],
     &["override"],
     &["logs"],
+    &["replay"],
+    &["what-if"],
+    &["report"],
     &["evaluate"],
     &["contract"],
     &["contract", "check"],

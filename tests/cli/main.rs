@@ -14,5 +14,7 @@ mod output;
 mod policy;
 #[cfg(target_os = "linux")]
 mod pty;
+#[cfg(unix)]
+mod report;
 #[cfg(target_os = "linux")]
 mod view;

@@ -261,9 +261,10 @@ fn a_single_mistake_in_a_configuration_is_found_by_the_host_and_by_the_schema() 
     }
 }
 
-/// Logs of the pure crate: one of today, one from before lines said what a loop ran under.
-const LOGS: [&str; 2] = [
+/// Logs of the pure crate: of today, with and without texts, and from before lines said what a loop ran under.
+const LOGS: [&str; 3] = [
     include_str!("../../host/history/testdata/events.jsonl"),
+    include_str!("../../host/history/testdata/digest-only.jsonl"),
     include_str!("../../host/history/testdata/before-run.jsonl"),
 ];
 

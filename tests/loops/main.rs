@@ -2,6 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod auditing;
 mod cheating;
 mod commits;
 mod elsewhere;
@@ -10,6 +11,7 @@ mod kit;
 mod memory;
 mod operating;
 mod policies;
+mod private;
 mod processes;
 mod reopened;
 mod replaying;

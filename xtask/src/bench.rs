@@ -3,6 +3,7 @@
 mod bindings;
 mod hook;
 mod leak;
+mod report;
 
 use std::fs;
 use std::path::Path;
@@ -30,6 +31,7 @@ pub(crate) const COMMAND: Command = Command {
               hook     a client's question, by transcripts of 100 KB to 100 MB, beside a hook in bash, jq and perl\n\
               bindings an evaluation in every language that has a package, beside decisions in cedar-wasm and opa-wasm\n\
               web      the gate in Chromium as a component and by wasm-bindgen: size over the wire, start, and an evaluation\n\
+              report   the effectiveness report over 100,000 runs, beside wc and jq\n\
               leak     a million evaluations in Node, and what they leave behind\n\
               all      all of them; this is also what happens without a word",
     flags: &[Flag {
@@ -37,7 +39,8 @@ pub(crate) const COMMAND: Command = Command {
         meaning: "fewer runs: good for a look, not for a comparison",
     }],
     words: &[
-        "gate", "memory", "loop", "policy", "startup", "hook", "bindings", "web", "leak", "all",
+        "gate", "memory", "loop", "policy", "startup", "hook", "bindings", "web", "report", "leak",
+        "all",
     ],
     examples: &["cargo xtask bench", "cargo xtask bench startup --quick"],
     run,
@@ -74,6 +77,9 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     }
     if wanted("web") {
         say_skipped(web::bench(workspace, quick)?)?;
+    }
+    if wanted("report") {
+        say_skipped(report::measure(workspace, quick)?)?;
     }
     if wanted("leak") {
         say_skipped(leak::measure(workspace, quick)?)?;
@@ -118,7 +124,7 @@ fn startup(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
     let results = step("measuring whole processes", || {
         measure(workspace, &built.binary, quick)
     })?;
-    report(&results)?;
+    report_startup(&results)?;
     Ok(None)
 }
 
@@ -161,7 +167,7 @@ fn agent_output(bytes: usize) -> String {
     text
 }
 
-fn report(results: &Value) -> Result<()> {
+fn report_startup(results: &Value) -> Result<()> {
     let milliseconds = |index: usize, field: &str| {
         let path = format!("/results/{index}/{field}");
         let seconds = results.pointer(&path).and_then(Value::as_f64);
@@ -226,15 +232,19 @@ mod tests {
                 |mean: f64| json!({ "mean": mean, "median": mean, "min": mean, "stddev": spread });
             json!({ "results": [one(0.001), one(mean)] })
         };
-        report(&results(0.0049, 0.0)).unwrap();
-        let error = report(&results(0.0061, 0.0)).unwrap_err().to_string();
+        report_startup(&results(0.0049, 0.0)).unwrap();
+        let error = report_startup(&results(0.0061, 0.0))
+            .unwrap_err()
+            .to_string();
         assert_eq!(
             error,
             "the process takes 5.10 ms more than /bin/true; the limit is 4 ms"
         );
-        let noisy = report(&results(0.0061, 0.002)).unwrap_err().to_string();
+        let noisy = report_startup(&results(0.0061, 0.002))
+            .unwrap_err()
+            .to_string();
         assert!(noisy.contains("The machine was busy"), "{noisy}");
-        assert!(report(&json!({ "results": [] })).is_err());
+        assert!(report_startup(&json!({ "results": [] })).is_err());
     }
 
     #[test]

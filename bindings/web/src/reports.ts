@@ -101,6 +101,8 @@ export interface RecordedIteration {
   /** … and what it answered. */
   verdict: Json;
   decided: Decided;
+  /** Why it can't be evaluated again, where the log holds digests in place of what the gate was given. */
+  not_replayable?: string;
 }
 
 /** The part of a verdict that a loop obeys. */

@@ -10,6 +10,12 @@ use serde_json::value::RawValue;
 use crate::decided::{Decided, Standing, Verdict};
 use crate::error::HistoryError;
 use crate::gate::Resumption;
+use crate::text;
+
+/// Why an iteration whose texts are missing can't be evaluated again.
+const DIGEST_ONLY: &str = "recorded as digests only: not replayable";
+/// The same of the first one after such an iteration.
+const STATE_LOST: &str = "the state before it was recorded as digests only: not replayable";
 
 /// A log that was read.
 #[derive(Debug)]
@@ -84,9 +90,11 @@ pub struct LoopStart {
     pub contract: Option<String>,
     /// Its digest.
     pub contract_digest: Option<String>,
-    /// The agent.
+    /// The agent; of a log that records digests only, its program alone.
+    #[serde(deserialize_with = "text::readable")]
     pub argv: Vec<String>,
-    /// The task.
+    /// The task, where the log carries it.
+    #[serde(deserialize_with = "text::or_none")]
     pub prompt: Option<String>,
 }
 
@@ -108,7 +116,10 @@ pub struct RecordedIteration<'t> {
     #[serde(skip)]
     pub(crate) contract_digest: Option<String>,
     #[serde(skip)]
-    pub(crate) feedback: String,
+    pub(crate) feedback: Option<String>,
+    /// Why it can't be evaluated again: the log lacks what the gate was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_replayable: Option<&'static str>,
 }
 
 /// What the gate was given.
@@ -130,7 +141,8 @@ struct Line<'t> {
     seq: u64,
     #[serde(borrow)]
     event: Cow<'t, str>,
-    run: Option<RunRecord>,
+    #[serde(borrow)]
+    run: Option<&'t RawValue>,
     #[serde(borrow)]
     data: &'t RawValue,
 }
@@ -139,6 +151,7 @@ struct Line<'t> {
 #[derive(Deserialize)]
 struct VerdictRecord<'t> {
     at_ms: Option<u64>,
+    recorded: Option<String>,
     #[serde(borrow)]
     iteration: &'t RawValue,
     #[serde(borrow)]
@@ -156,6 +169,7 @@ struct Turn {
 #[derive(Deserialize)]
 struct Note {
     operator: String,
+    #[serde(deserialize_with = "text::or_empty")]
     reason: String,
 }
 
@@ -163,6 +177,7 @@ struct Note {
 #[derive(Deserialize)]
 struct Resumed {
     operator: String,
+    #[serde(deserialize_with = "text::or_empty")]
     reason: String,
     contract: Option<String>,
     contract_digest: Option<String>,
@@ -174,6 +189,8 @@ struct Terms {
     contract: Option<String>,
     digest: Option<String>,
     snapshot: Option<String>,
+    /// The state before the next iteration was recorded as a digest only.
+    state_lost: bool,
     stopped: bool,
     resumption: Option<Resumption>,
 }
@@ -196,7 +213,8 @@ impl<'t> Log<'t> {
                     line,
                     seq,
                     event,
-                    run,
+                    // One that is not known is none: the event itself counts.
+                    run: run.and_then(|run| serde_json::from_str(run.get()).ok()),
                     data,
                 });
             }
@@ -318,6 +336,13 @@ impl<'t> Story<'t> {
             }));
         let decided = verdict.decided();
         terms.stopped = decided.ends();
+        let is_digested = record.recorded.as_deref() == Some("digest_only");
+        let state_lost = std::mem::replace(&mut terms.state_lost, is_digested);
+        let not_replayable = match (is_digested, state_lost) {
+            (true, _) => Some(DIGEST_ONLY),
+            (false, true) => Some(STATE_LOST),
+            (false, false) => None,
+        };
         self.iterations.push(RecordedIteration {
             line: event.line,
             at_ms: record.at_ms,
@@ -332,6 +357,7 @@ impl<'t> Story<'t> {
             decided,
             contract_digest: terms.digest.clone(),
             feedback: verdict.feedback,
+            not_replayable,
         });
         Some(())
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::events::Event;
 use super::finding::Finding;
-use super::under::Under;
+use super::under::{Recording, Under};
 
 /// What a session begins with.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +20,17 @@ pub struct Start {
     pub events: Vec<Event>,
     /// What the loop runs under; without it, the lines of its log don't say so.
     pub run: Option<Under>,
+}
+
+impl Start {
+    /// The same, with so much recorded of what happens.
+    #[must_use]
+    pub fn recorded(mut self, record: Recording) -> Self {
+        if let Some(run) = &mut self.run {
+            run.record = record;
+        }
+        self
+    }
 }
 
 /// The loop's state after an iteration.

@@ -14,7 +14,7 @@ use super::seal::{seal, sealed};
 use super::under::Under;
 use crate::digest::Digest;
 
-/// The version that this program writes. Since 2 there is `run`.
+/// The version that this program writes. Since 2 there are `run` and `told`.
 const VERSION: u32 = 2;
 /// No session comes anywhere near it, and sums of such numbers don't overflow.
 const LARGEST: u64 = 1 << 53;
@@ -35,6 +35,9 @@ pub(super) struct Checkpoint {
     /// What the loop runs under. Sessions that began before there was this have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) run: Option<Under>,
+    /// What the log holds only as digests, and a loop needs to go on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) told: Vec<Told>,
     pub(super) contract: Whole,
     pub(super) snapshot: Option<String>,
     pub(super) prd: Option<Whole>,
@@ -44,6 +47,15 @@ pub(super) struct Checkpoint {
     /// The seal, which is written and judged apart.
     #[serde(default, skip_serializing, rename = "digest")]
     pub(super) _seal: Option<Digest>,
+}
+
+/// An event as it was before its texts became digests.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Told {
+    pub(super) seq: u64,
+    pub(super) event: String,
+    pub(super) data: Box<RawValue>,
 }
 
 /// A file that is kept as a whole.
@@ -231,6 +243,7 @@ mod tests {
             revision: 1,
             iteration: 1,
             run: None,
+            told: Vec::new(),
             contract: Whole::new("{}".into()),
             snapshot: Some("{\"a\":1}".into()),
             prd: None,

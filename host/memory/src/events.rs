@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::digested::digested;
 use super::key::SessionKey;
 use super::seal::{seal, sealed};
 use super::under::RunRecord;
@@ -43,6 +44,27 @@ impl Event {
             name: name.to_owned(),
             data,
         })
+    }
+
+    /// What it is called.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The details.
+    pub(super) fn data(&self) -> &RawValue {
+        &self.data
+    }
+
+    /// The same with digests in place of texts. None if there is nothing to hide.
+    pub(super) fn digested(&self) -> Result<Option<Self>, serde_json::Error> {
+        let Some(data) = digested(&self.name, self.data.get())? else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            name: self.name.clone(),
+            data: RawValue::from_string(data)?,
+        }))
     }
 }
 

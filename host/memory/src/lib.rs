@@ -30,6 +30,7 @@ mod checkpoint;
 mod component;
 pub mod course;
 pub mod digest;
+mod digested;
 pub mod disk;
 mod error;
 mod events;
@@ -52,6 +53,7 @@ mod write;
 
 pub use change::{Change, Handoff, Saved, Snapshot, Start, State};
 pub use digest::Digest;
+pub use digested::TextDigest;
 pub use error::MemoryError;
 pub use events::{Break, Event, Record, inspect};
 pub use finding::{Finding, FindingCode, paragraph};
@@ -59,8 +61,9 @@ pub use gate::Gate;
 pub use holder::Holder;
 pub use key::SessionKey;
 pub use portable::Exported;
+pub use seal::sealed;
 pub use store::{InMemoryStore, Retention, Store};
-pub use under::{RunRecord, Under};
+pub use under::{Recording, RunRecord, Under};
 pub use view::{FileReport, Listed, Reading, Standing, Verification, View};
 
 use disk::Disk;

@@ -17,8 +17,12 @@ pub(super) fn seal(mut object: String) -> (String, Digest) {
     (object, digest)
 }
 
-/// The digest of a sealed object, if it is the right one.
-pub(super) fn sealed(object: &[u8]) -> Option<Digest> {
+/// The digest of a sealed object, such as a line of a log, if it is the right one.
+///
+/// ```
+/// assert_eq!(ralph_gate_memory::sealed(b"{}"), None);
+/// ```
+pub fn sealed(object: &[u8]) -> Option<Digest> {
     let start = object.len().checked_sub(SEAM.len() + HEX + END.len())?;
     let (content, seal) = object.split_at_checked(start)?;
     let digest = Digest::of_content(content);

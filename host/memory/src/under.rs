@@ -13,6 +13,31 @@ pub struct Under {
     pub profile: Option<String>,
     /// Whether verdicts bind.
     pub enforcement: Enforcement,
+    /// How much of what happens is recorded.
+    #[serde(default, skip_serializing_if = "Recording::is_full")]
+    pub record: Recording,
+}
+
+/// How much of what happens goes into the event log.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recording {
+    /// All of it: every verdict can be replayed.
+    #[default]
+    Full,
+    /// Digests and lengths in place of texts: what an agent said, was told and left behind stays private, and no verdict
+    /// can be replayed. What a loop needs to go on is in the checkpoints.
+    DigestOnly,
+}
+
+impl Recording {
+    #[allow(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde asks with a reference"
+    )]
+    fn is_full(&self) -> bool {
+        *self == Self::Full
+    }
 }
 
 /// `run` of a line: what the loop ran under when the line was written.

@@ -9,7 +9,9 @@
     clippy::panic
 )]
 
+pub mod compare;
 pub mod model;
+pub mod read;
 pub mod render;
 pub mod run;
 pub mod statistics;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -74,7 +74,7 @@ pub enum Source {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// The gate let the agent go: the contract was met, or a person overrode it.
@@ -103,7 +103,7 @@ pub enum Ending {
 }
 
 /// Whether the work is really done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Truth {
     /// It is.
@@ -116,7 +116,7 @@ pub enum Truth {
 }
 
 /// Who says whether the work is really done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Witness {
     /// Checks that were run again after the loop had ended.
@@ -127,6 +127,16 @@ pub enum Witness {
     Shadow,
     /// The last test run in a transcript.
     Transcript,
+}
+
+impl Source {
+    /// As it is written in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Import => "import",
+        }
+    }
 }
 
 impl Ending {

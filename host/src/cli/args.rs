@@ -78,9 +78,13 @@ pub(crate) enum Command {
     Override(OverrideArgs),
     #[cfg(unix)]
     Logs(LogsArgs),
+    #[cfg(unix)]
+    Audit(AuditArgs),
     Evaluate(EvaluateArgs),
     Replay(ReplayArgs),
     WhatIf(WhatIfArgs),
+    #[cfg(unix)]
+    Report(ReportArgs),
     /// Work with contracts
     #[command(after_help = "Example:\n  ralph-gate contract check contract.yaml")]
     Contract {
@@ -430,6 +434,40 @@ pub(crate) struct LogsArgs {
     pub(crate) follow: bool,
 }
 
+/// Find out afterwards whether a loop's work is complete, and append that to its log
+///
+/// Runs the loop's own checks again in the work as it is now, or with --config those of another file, which the agent need
+/// not know: its contract names which are required, and its relative paths begin in the workspace. The work is complete if
+/// every required check passes, incomplete if one fails, and otherwise unknown. What is found, with the names of the
+/// checks, is in the log, where an agent that goes on can read it.
+///
+/// With --labels, what people found out is read from a table instead: CSV with the columns session (or run), truth
+/// (complete, incomplete, unknown; also pass, fail, true, false, 1, 0), and if you like by and reason.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate audit
+  ralph-gate audit \"night run\" --config ~/hidden/strict.toml
+  ralph-gate audit --labels labels.csv --dry-run
+
+Exit codes: 0 complete, 3 incomplete, 1 unknown or error; with --labels 0 imported, 1 error, and then nothing was written.")]
+pub(crate) struct AuditArgs {
+    #[command(flatten)]
+    pub(crate) place: LoopArgs,
+    /// Whose checks are run; those of the loop itself when absent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// A table of labels to import
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["key", "config"])]
+    pub(crate) labels: Option<PathBuf>,
+    /// Who says so; the user's name when absent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+    /// Tell what was found, and append nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
 /// Evaluate one iteration and print the verdict as one line of JSON
 ///
 /// The input is one JSON object with the fields contract, snapshot and iteration.
@@ -505,6 +543,64 @@ pub(crate) struct WhatIfArgs {
     /// The other contract, as JSON, YAML or TOML
     #[arg(long, value_name = "FILE")]
     pub(crate) contract: PathBuf,
+}
+
+/// Compare two sets of runs: whether the gate makes loops better, how sure that is, and what follows
+///
+/// An arm is a condition for runs (NAME=VALUE, several with commas; NAME is a label or one of mode, profile, enforcement,
+/// task_class, source, ending, contract, gate, id), or logs: files, folders, patterns. With conditions, the runs are those of LOG.
+/// Every run counts, also those that crashed. What is not known is said, and never guessed.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate report --before arm=standard --after arm=ralph runs
+  ralph-gate report --before enforcement=shadow --after enforcement=enforce --by task_class
+  ralph-gate report --before 'old/**/events.jsonl' --after .ralph --output report.html
+  ralph-gate report --before imported.jsonl --after .ralph --format md --min-reduction 0.1")]
+pub(crate) struct ReportArgs {
+    /// Logs or folders of sessions to choose from; .ralph when absent
+    #[arg(value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
+    /// The arm that is compared with
+    #[arg(long, required = true, value_name = "ARM")]
+    pub(crate) before: Vec<String>,
+    /// The arm that is compared
+    #[arg(long, required = true, value_name = "ARM")]
+    pub(crate) after: Vec<String>,
+    /// A part for each of these
+    #[arg(long, value_parser = PossibleValuesParser::new(["task_class"]), value_name = "WHAT")]
+    pub(crate) by: Option<String>,
+    /// How it is written; by the name of the output file, else as a table
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
+    /// The file to write; standard output when absent or `-`
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// The metric that was chosen before the experiment; false_complete_rate when nothing says otherwise
+    #[arg(long, value_name = "METRIC", value_parser = PossibleValuesParser::new(super::report::primary_metrics()))]
+    pub(crate) primary: Option<String>,
+    /// By how much the primary metric has to improve before the gate should be on by default: 0.05 is five points
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) min_reduction: Option<String>,
+    /// By how much the mean cost of a run may rise for that: 0.5 is by half
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) max_cost_increase: Option<String>,
+    /// A metric to leave out, for example latency_ms where times can't be compared
+    #[arg(long, value_name = "METRIC", value_parser = PossibleValuesParser::new(super::report::metrics()))]
+    pub(crate) omit: Vec<String>,
+    /// The configuration whose section `report` counts; that of this folder when absent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// How a report is written.
+#[cfg(unix)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    Table,
+    Json,
+    Md,
+    Html,
 }
 
 /// Find the promises in an agent's output and say why each one counts or not

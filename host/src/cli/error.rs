@@ -98,6 +98,13 @@ pub(crate) enum CliError {
     /// The gate's answer is not what this version of the command knows.
     #[error("the gate's answer can't be understood: {reason}")]
     Answer { reason: String },
+    /// A table of labels has problems. All of them are listed.
+    #[cfg(unix)]
+    #[error("{file}: {}, and nothing was written", counted(problems.len()))]
+    Labels {
+        file: Source,
+        problems: Vec<Problem>,
+    },
     /// A session's memory said no.
     #[cfg(unix)]
     #[error(transparent)]
@@ -143,6 +150,14 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error("the loop is running, but can't be reached: {holder}")]
     Unreachable { holder: ralph_gate::memory::Holder },
+    /// Logs for a report can't be found or read.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Report(ralph_gate::report::ReportError),
+    /// A file can't be written.
+    #[cfg(unix)]
+    #[error("{file} can't be written: {reason}")]
+    Unwritable { file: Source, reason: String },
     /// Standard output is full or gone.
     #[error("standard output can't be written: {reason}")]
     Output { reason: String },
@@ -225,6 +240,8 @@ impl CliError {
             #[cfg(unix)]
             Self::Memory(error) => error.code(),
             #[cfg(unix)]
+            Self::Labels { .. } => "invalid_labels",
+            #[cfg(unix)]
             Self::Run(error) => return error.code(),
             #[cfg(unix)]
             Self::Harness(error) => error.code(),
@@ -240,6 +257,10 @@ impl CliError {
             Self::SeveralLoops { .. } => "several_loops",
             #[cfg(unix)]
             Self::Unreachable { .. } => "loop_unreachable",
+            #[cfg(unix)]
+            Self::Report(_) => "unreadable_logs",
+            #[cfg(unix)]
+            Self::Unwritable { .. } => "unwritable_file",
             Self::Output { .. } => "unwritable_output",
         };
         code.to_owned()
@@ -265,6 +286,8 @@ impl CliError {
             #[cfg(unix)]
             Self::Run(error) => error.help(),
             #[cfg(unix)]
+            Self::Labels { .. } => Some("correct the table and import it again"),
+            #[cfg(unix)]
             Self::Harness(error) => Some(error.help()),
             #[cfg(unix)]
             Self::Install { help, .. } => Some(help),
@@ -280,7 +303,11 @@ impl CliError {
             Self::Unreachable { .. } => {
                 Some("end it with Ctrl-C where it runs, or with `kill` and its process id")
             }
+            #[cfg(unix)]
+            Self::Unwritable { .. } => Some("check the disk, or choose another place"),
             // It says by itself what to do.
+            #[cfg(unix)]
+            Self::Report(_) => None,
             Self::Gate { .. } | Self::History { .. } => None,
         }
     }
@@ -294,6 +321,7 @@ impl CliError {
             {
                 Some((file.display().to_string(), problems))
             }
+            Self::Labels { file, problems } => Some((file.to_string(), problems)),
             _ => None,
         }
     }
@@ -312,7 +340,9 @@ impl CliError {
             | Self::Gate { file, .. }
             | Self::History { file, .. } => Some(file),
             #[cfg(unix)]
-            Self::Cases { file, .. } => Some(file),
+            Self::Cases { file, .. }
+            | Self::Labels { file, .. }
+            | Self::Unwritable { file, .. } => Some(file),
             Self::Engine { file, .. } => file.as_ref(),
             #[cfg(unix)]
             Self::Memory(_)
@@ -322,6 +352,7 @@ impl CliError {
             | Self::Policy { .. }
             | Self::NewPolicy(_)
             | Self::SeveralLoops { .. }
+            | Self::Report(_)
             | Self::Unreachable { .. } => None,
             Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,
         }
@@ -370,6 +401,14 @@ impl CliError {
             })],
             _ => Vec::new(),
         }
+    }
+}
+
+#[cfg(unix)]
+fn counted(problems: usize) -> String {
+    match problems {
+        1 => "1 problem".to_owned(),
+        more => format!("{more} problems"),
     }
 }
 

@@ -3,7 +3,9 @@
 
 use ralph_gate_component::Word;
 
-use super::words::{AdapterName, KindName, Leftovers, PromptTo, WasiGrant};
+use super::words::{
+    AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, RecordName, WasiGrant,
+};
 
 /// One field.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +32,8 @@ pub(super) enum Shape {
         /// The most.
         max: u32,
     },
+    /// A decimal number of zero or more.
+    Decimal,
     /// A list of texts.
     Texts,
     /// Texts by name.
@@ -69,6 +73,7 @@ pub(super) const SECTIONS: &[&str] = &[
     "tripwires",
     "progress",
     "git",
+    "report",
 ];
 
 const KIND: Field = field(
@@ -361,6 +366,15 @@ pub(super) const MEMORY_FIELDS: &[Field] = &[
         Shape::Text,
         "The checklist that a new loop begins with, relative to the workspace.",
     ),
+    field(
+        "record",
+        Shape::Word(words::<RecordName>),
+        "How much the event log holds: full (default), or digest_only for private data. Then digests and lengths stand in \
+         place of the task, of what the agent and programs print, of reasons and of their arguments; what is left are \
+         names of checks, outcomes, decisions, counts, times, costs and the contract. Verdicts can't be replayed. What a \
+         loop needs to go on is in its checkpoints, and progress.txt and handoff.md are written as ever. A short text can \
+         be guessed from its digest.",
+    ),
 ];
 
 /// The fields of `[routing]`: those of a routing policy, without the profiles.
@@ -403,6 +417,25 @@ pub(super) const GIT_FIELDS: &[Field] = &[field(
     Shape::Flag,
     "Whether each iteration's changes are committed.",
 )];
+
+/// The fields of `[report]`.
+pub(super) const REPORT_FIELDS: &[Field] = &[
+    field(
+        "primary_metric",
+        Shape::Word(words::<PrimaryMetric>),
+        "The metric that was chosen before the experiment: it decides, and its p value is not adjusted.",
+    ),
+    field(
+        "min_false_complete_reduction",
+        Shape::Decimal,
+        "By how much the primary metric has to improve before the gate should be on by default: 0.05 is five points.",
+    ),
+    field(
+        "max_cost_increase",
+        Shape::Decimal,
+        "By how much the mean cost of a run may rise for that: 0.5 is by half.",
+    ),
+];
 
 /// The names of some fields.
 pub(super) fn names(fields: &[Field]) -> Vec<&'static str> {

@@ -25,9 +25,9 @@ use crate::plain_file;
 pub use check::{Check, CheckProgram, FileCondition, GitCheck, Judge, PinnedFile, PolicyCheck};
 pub use error::ConfigError;
 pub use request::{NamedCheck, Promises, Request, Task, Terms};
-pub use sections::{Agent, Git, Memory, Progress, Tripwires};
+pub use sections::{Agent, Git, Memory, Progress, Report, Tripwires};
 pub use survey::survey;
-pub use words::{AdapterName, KindName, Leftovers, PromptTo, WasiGrant};
+pub use words::{AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, RecordName, WasiGrant};
 
 /// The names that a configuration may have, in the order in which they are looked for.
 pub const FILE_NAMES: [&str; 4] = [
@@ -77,6 +77,8 @@ pub struct Config {
     pub progress: Progress,
     /// `[git]`.
     pub git: Git,
+    /// `[report]`.
+    pub report: Report,
     text: String,
     format: TextFormat,
 }

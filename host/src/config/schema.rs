@@ -4,8 +4,8 @@ use ralph_gate_component::Word as _;
 use serde_json::{Map, Value, json};
 
 use super::fields::{
-    AGENT_FIELDS, Field, GIT_FIELDS, MEMORY_FIELDS, PROGRESS_FIELDS, Shape, TRIPWIRE_FIELDS,
-    of_check,
+    AGENT_FIELDS, Field, GIT_FIELDS, MEMORY_FIELDS, PROGRESS_FIELDS, REPORT_FIELDS, Shape,
+    TRIPWIRE_FIELDS, of_check,
 };
 use super::words::KindName;
 
@@ -55,6 +55,7 @@ fn schema() -> Value {
             "tripwires": section(TRIPWIRE_FIELDS, "What an agent may not do to get its checks to pass."),
             "progress": section(PROGRESS_FIELDS, "What tells whether the work moves on."),
             "git": section(GIT_FIELDS, "What is done with the repository."),
+            "report": section(REPORT_FIELDS, "When the effectiveness report says that the gate should be on by default."),
         },
     })
 }
@@ -128,6 +129,7 @@ fn shape(shape: Shape) -> Value {
         Shape::Integer { min, max } => {
             json!({ "type": ["integer", "null"], "minimum": min, "maximum": max })
         }
+        Shape::Decimal => json!({ "type": ["number", "string", "null"], "minimum": 0 }),
         Shape::Texts => json!({ "type": ["array", "null"], "items": { "type": "string" } }),
         Shape::TextTable => json!({
             "type": ["object", "null"], "additionalProperties": { "type": ["string", "number"] }

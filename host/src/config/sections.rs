@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
 use ralph_gate_component::Word;
+use ralph_gate_component::decimal::Decimal;
 use ralph_gate_component::tree::decode::{Decoder, Fields, Path};
 use ralph_gate_component::tree::{Node, Source, TextFormat, Value};
 use serde::Serialize;
@@ -11,9 +12,9 @@ use serde::Serialize;
 use super::check::{self, Check, table, texts};
 use super::error::ConfigError;
 use super::fields::{self, Field, names};
-use super::words::{AdapterName, Leftovers, PromptTo};
+use super::words::{AdapterName, Leftovers, PrimaryMetric, PromptTo, RecordName};
 use super::{Config, place};
-use crate::memory::DEFAULT_ROOT;
+use crate::memory::{DEFAULT_ROOT, Recording};
 
 /// The longest id of a check, as in a contract.
 const MAX_ID: usize = 128;
@@ -50,6 +51,18 @@ pub struct Memory {
     pub draft_id: Option<String>,
     /// The checklist that a new loop begins with.
     pub prd: Option<String>,
+    /// How much of what happens is recorded; all of it when absent.
+    pub record: Option<RecordName>,
+}
+
+impl Memory {
+    /// How much of what happens is recorded.
+    pub fn recording(&self) -> Recording {
+        match self.record {
+            None | Some(RecordName::Full) => Recording::Full,
+            Some(RecordName::DigestOnly) => Recording::DigestOnly,
+        }
+    }
 }
 
 /// `[tripwires]`: what an agent may not do to get its checks to pass.
@@ -77,6 +90,17 @@ pub struct Progress {
 pub struct Git {
     /// Whether each iteration's changes are committed.
     pub commit: bool,
+}
+
+/// `[report]`: when the gate should be on by default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The metric that was chosen before the experiment.
+    pub primary_metric: Option<PrimaryMetric>,
+    /// By how much it has to improve.
+    pub min_false_complete_reduction: Option<Decimal>,
+    /// By how much the mean cost of a run may rise.
+    pub max_cost_increase: Option<Decimal>,
 }
 
 pub(super) fn read(file: &FilePath, text: &str, format: TextFormat) -> Result<Config, ConfigError> {
@@ -131,6 +155,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             tripwires: self.tripwires(section("tripwires")),
             progress: self.progress(section("progress")),
             git: self.git(section("git")),
+            report: self.report(section("report")),
             text: text.to_owned(),
             format,
         }
@@ -204,6 +229,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             session_key: section.text(decoder, "session_key"),
             draft_id: section.text(decoder, "draft_id"),
             prd: section.text(decoder, "prd"),
+            record: section.word(decoder, "record"),
         };
         if memory.root.is_empty() {
             section.problem(
@@ -240,6 +266,16 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             commit: section.flag(&mut self.decoder, "commit", false),
         }
     }
+
+    fn report(&mut self, node: Option<&'n Node<'a>>) -> Report {
+        let section = self.section("report", node, fields::REPORT_FIELDS);
+        let decoder = &mut self.decoder;
+        Report {
+            primary_metric: section.word(decoder, "primary_metric"),
+            min_false_complete_reduction: section.decimal(decoder, "min_false_complete_reduction"),
+            max_cost_increase: section.decimal(decoder, "max_cost_increase"),
+        }
+    }
 }
 
 /// The fields of one section.
@@ -263,6 +299,11 @@ impl<'n, 'a> Section<'n, 'a> {
     fn word<W: Word>(&self, decoder: &mut Decoder<'_>, name: &str) -> Option<W> {
         let path = Path::Root.field(self.name);
         decoder.word(self.get(name)?, path.field(name))
+    }
+
+    fn decimal(&self, decoder: &mut Decoder<'_>, name: &str) -> Option<Decimal> {
+        let path = Path::Root.field(self.name);
+        decoder.decimal(self.get(name)?, path.field(name))
     }
 
     fn flag(&self, decoder: &mut Decoder<'_>, name: &str, default: bool) -> bool {

@@ -69,3 +69,27 @@ words! {
         Kill = "kill",
     }
 }
+
+words! {
+    /// How much of what happens goes into the event log.
+    RecordName {
+        /// All of it.
+        Full = "full",
+        /// Digests and lengths in place of texts.
+        DigestOnly = "digest_only",
+    }
+}
+
+words! {
+    /// A metric that can be chosen before an experiment.
+    PrimaryMetric {
+        /// Ended as complete.
+        Completion = "completion_rate",
+        /// Ended as complete, and is.
+        VerifiedCompletion = "verified_completion_rate",
+        /// Ended as complete, and is not.
+        FalseComplete = "false_complete_rate",
+        /// Left to a person.
+        Handoff = "handoff_rate",
+    }
+}

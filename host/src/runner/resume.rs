@@ -66,6 +66,7 @@ impl<'l> Loop<'l> {
             mode: task.routing.mode,
             profile: task.routing.profile.clone(),
             enforcement: task.routing.enforcement,
+            record: config.memory.recording(),
         };
         store.save(&record.change(&state, snapshot.clone(), Some(run))?)?;
         let session = gate.open(&contract, snapshot.as_deref())?;
@@ -161,7 +162,7 @@ impl Past {
     /// Without its beginning a loop can't be gone on with, unless an operator takes what is there now as the beginning:
     /// otherwise an agent could have its changes taken for it by damaging the log.
     fn of(store: &FileStore<'_>, resumption: &Resumption) -> Result<Self, RunError> {
-        let events = match store.events() {
+        let events = match store.recall() {
             Err(MemoryError::LogChanged { .. }) if resumption.accept_contract => Vec::new(),
             events => events?,
         };

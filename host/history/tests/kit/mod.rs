@@ -4,7 +4,7 @@ use ralph_gate_component::json;
 use ralph_gate_history::Unanswered;
 use ralph_gate_memory::course::{Evaluated, LoopRecord, Reopened, ResumeRecord, reopen};
 use ralph_gate_memory::disk::{Disk as _, Place};
-use ralph_gate_memory::{Gate, InMemoryStore, SessionKey, Under};
+use ralph_gate_memory::{Gate, InMemoryStore, Recording, SessionKey, Under};
 use ralph_gate_types::{
     Action, CallError, CheckResult, EngineError, Iteration, Outcome, Prd, PrdUpdate, ProgressEntry,
     ProgressLog, Resumption, Routing, SnapshotView, Usage, Verdict,
@@ -84,13 +84,19 @@ pub(crate) struct Played {
     contract: String,
     snapshot: Option<String>,
     index: u32,
+    record: Recording,
 }
 
 impl Played {
     pub(crate) fn new(contract: &str) -> Self {
+        Self::recorded(contract, Recording::Full)
+    }
+
+    /// One of which so much is recorded.
+    pub(crate) fn recorded(contract: &str, record: Recording) -> Self {
         let routing: Routing = ask("route", &json!({ "request": contract })).unwrap();
         let contract = routing.contract.unwrap();
-        let record = LoopRecord {
+        let begun = LoopRecord {
             version: "0.1.0".to_owned(),
             at_ms: 1_000,
             mode: routing.mode,
@@ -105,12 +111,13 @@ impl Played {
             attended: None,
         };
         let key = SessionKey::Session("history".to_owned());
-        let start = record.start(None).unwrap();
+        let start = begun.start(None).unwrap().recorded(record);
         Self {
             store: InMemoryStore::new(&Formats, &key, &start).unwrap(),
             contract,
             snapshot: None,
             index: 0,
+            record,
         }
     }
 
@@ -174,6 +181,7 @@ impl Played {
             mode: routing.mode,
             profile: routing.profile,
             enforcement: routing.enforcement,
+            record: self.record,
         };
         let record = ResumeRecord {
             at_ms: 0,
@@ -191,6 +199,17 @@ impl Played {
         self.store.save(&change).unwrap();
         (self.contract, self.snapshot) = (contract, Some(snapshot));
         self
+    }
+
+    /// So much is recorded from the next resumption on.
+    pub(crate) fn record(&mut self, record: Recording) -> &mut Self {
+        self.record = record;
+        self
+    }
+
+    /// How it began, as far as going on needs it.
+    pub(crate) fn begun(&self) -> LoopRecord {
+        self.store.recall().unwrap()[0].read().unwrap()
     }
 
     /// Its `events.jsonl`.

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::answer::Refused;
 use super::{Event, LoopRecord, ResumeRecord, SessionKey};
 use crate::course::Run;
-use crate::{Change, Handoff, MemoryError, Snapshot, State, Under};
+use crate::{Change, Handoff, MemoryError, Recording, Snapshot, State, Under};
 
 /// Reads what a caller gave.
 pub(super) fn parse<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, Refused> {
@@ -50,6 +50,8 @@ pub(super) struct Beginning {
     prompt: String,
     #[serde(default)]
     rules_digest: String,
+    #[serde(default)]
+    pub(super) record: Recording,
 }
 
 impl Beginning {
@@ -114,16 +116,27 @@ pub(super) struct Resumed {
     prompt: String,
     #[serde(default)]
     rules_digest: String,
+    #[serde(default)]
+    record: Option<Recording>,
 }
 
 impl Resumed {
-    /// What the loop runs under from now on; without a routing, what it ran under before.
-    pub(super) fn under(&self) -> Option<Under> {
-        self.routing.as_ref().map(|routing| Under {
-            mode: routing.mode,
-            profile: routing.profile.clone(),
-            enforcement: routing.enforcement,
-        })
+    /// What the loop runs under from now on; what is not said is as before.
+    pub(super) fn under(&self, before: Option<&Under>) -> Option<Under> {
+        let record = before.map_or(Recording::Full, |before| before.record);
+        let record = self.record.unwrap_or(record);
+        match (&self.routing, before) {
+            (Some(routing), _) => Some(Under {
+                mode: routing.mode,
+                profile: routing.profile.clone(),
+                enforcement: routing.enforcement,
+                record,
+            }),
+            (None, before) => before.map(|before| Under {
+                record,
+                ..before.clone()
+            }),
+        }
     }
 
     /// The event, with the contract from now on.

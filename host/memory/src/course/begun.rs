@@ -4,7 +4,7 @@ use super::records::{LoopRecord, names};
 use crate::change::Start;
 use crate::error::MemoryError;
 use crate::events::Event;
-use crate::under::Under;
+use crate::under::{Recording, Under};
 
 impl LoopRecord {
     /// What its session begins with: the pinned contract, the checklist, and that it began.
@@ -17,6 +17,7 @@ impl LoopRecord {
                 mode: self.mode,
                 profile: self.profile.clone(),
                 enforcement: self.enforcement,
+                record: Recording::Full,
             }),
             ..Start::default()
         })

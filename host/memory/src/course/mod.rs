@@ -10,7 +10,7 @@ mod resumed;
 pub use evaluated::Evaluated;
 pub use handoff::{Run, handoff};
 pub use records::{
-    AttendedRecord, ClientEndedRecord, ClientRecord, Heard, LoopFileRecord, LoopRecord,
-    ResumeRecord, Tripped, VerdictRecord, names, word,
+    AttendedRecord, AuditRecord, AuditedCheck, ClientEndedRecord, ClientRecord, Heard,
+    LoopFileRecord, LoopRecord, ResumeRecord, Tripped, Truth, VerdictRecord, Witness, names, word,
 };
 pub use resumed::{Reopened, reopen};

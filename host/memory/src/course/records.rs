@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ralph_gate_types::{Enforcement, Iteration, LoopFile, Mode, Verdict};
+use ralph_gate_types::{Enforcement, Iteration, LoopFile, Mode, Outcome, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// The names of events.
@@ -192,6 +192,56 @@ pub struct VerdictRecord<'v> {
     pub iteration: &'v Iteration,
     /// What it answered.
     pub verdict: &'v Verdict,
+}
+
+/// `audit`: what turned out after the loop had ended. The last one counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditRecord {
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// Whether the work is what the loop was to prove.
+    pub truth: Truth,
+    /// How that is known.
+    pub witness: Witness,
+    /// Who says so.
+    pub by: String,
+    /// Why.
+    pub reason: String,
+    /// The checks that were run, with what they said.
+    pub checks: Vec<AuditedCheck>,
+}
+
+/// Whether a loop's work is complete, as it turned out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Truth {
+    /// It is.
+    Complete,
+    /// It is not.
+    Incomplete,
+    /// That can't be told.
+    Unknown,
+}
+
+/// How a truth is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Witness {
+    /// Checks were run afterwards.
+    Audit,
+    /// Somebody said so.
+    Label,
+}
+
+/// One check that was run afterwards.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditedCheck {
+    /// Its id.
+    pub id: String,
+    /// What it gave.
+    pub outcome: Outcome,
+    /// Why, in words.
+    pub reason: String,
 }
 
 /// A word of the specification as it is written in JSON.

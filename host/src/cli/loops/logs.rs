@@ -148,6 +148,13 @@ fn describe(record: &Record, terminal: &Terminal) -> String {
             text("/verdict/decision"),
             text("/verdict/stop_reason")
         ),
+        "audit" => format!(
+            "{} ({}) by {}: {}",
+            text("/truth"),
+            text("/witness"),
+            text("/by"),
+            text("/reason")
+        ),
         _ => String::new(),
     };
     format!(

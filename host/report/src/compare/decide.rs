@@ -1,0 +1,287 @@
+//! What follows from a comparison: the gate on by default, only for those who ask, or nothing yet.
+
+use super::amounts::Values;
+use super::metrics::AmountMetric;
+use super::{Options, Side};
+use crate::model::{
+    Better, Comparison, Decision, Interval, Outcome, RateRow, SampleRatio, Standing, Step,
+};
+use crate::run::Run;
+use crate::statistics;
+
+/// What stands for the cost, the first that the runs tell.
+pub const COST_METRICS: [AmountMetric; 4] = [
+    AmountMetric::Cost,
+    AmountMetric::Tokens,
+    AmountMetric::Latency,
+    AmountMetric::Iterations,
+];
+
+/// At least this share of an arm must tell what it cost.
+const KNOWN: f64 = 0.8;
+
+/// When to turn the gate on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    /// By how much the primary metric has to improve: 0.05 is five points.
+    pub min_reduction: f64,
+    /// By how much the mean cost of a run may rise: 0.5 is by half.
+    pub max_cost_increase: f64,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self {
+            min_reduction: 0.05,
+            max_cost_increase: 0.5,
+        }
+    }
+}
+
+/// Both arms.
+#[derive(Clone, Copy)]
+pub(super) struct Arms<'a> {
+    pub(super) runs: &'a [Run],
+    pub(super) before: &'a Side,
+    pub(super) after: &'a Side,
+}
+
+pub(super) fn decide(
+    arms: Arms<'_>,
+    overall: &Comparison,
+    ratio: &SampleRatio,
+    options: &Options,
+) -> Decision {
+    let primary = overall.rates.iter().find(|row| row.primary);
+    let (gain, needed) = gain(primary, options);
+    let steps = vec![gain, cost(arms, options)];
+    let standings: Vec<Standing> = steps.iter().map(|step| step.standing).collect();
+    let outcome = if ratio.suspicious {
+        Outcome::NotEnoughData
+    } else if standings.contains(&Standing::NotMet) {
+        Outcome::KeepOptIn
+    } else if standings.contains(&Standing::Open) {
+        Outcome::NotEnoughData
+    } else {
+        Outcome::DefaultOn
+    };
+    let message = match outcome {
+        Outcome::DefaultOn => {
+            "every condition is met, even at the worse end of its interval".to_owned()
+        }
+        Outcome::KeepOptIn => {
+            let missed = steps.iter().find(|step| step.standing == Standing::NotMet);
+            let missed = missed.map_or("", |step| step.condition.as_str());
+            format!("a condition is missed, even at the better end of its interval: {missed}")
+        }
+        Outcome::NotEnoughData if ratio.suspicious => ratio.message.clone(),
+        Outcome::NotEnoughData => {
+            let open = steps.iter().find(|step| step.standing == Standing::Open);
+            let open = open.map_or("", |step| step.condition.as_str());
+            let more = needed.map_or_else(String::new, |needed| {
+                format!("; {needed} runs in each arm would settle it, if they went like these")
+            });
+            format!("a condition is open: {open}{more}")
+        }
+    };
+    let is_open = outcome == Outcome::NotEnoughData;
+    Decision {
+        outcome,
+        message,
+        steps,
+        needed_per_arm: needed.filter(|_| is_open),
+    }
+}
+
+/// Whether the primary metric improves enough, and how many runs would tell.
+fn gain(primary: Option<&RateRow>, options: &Options) -> (Step, Option<u64>) {
+    let metric = options.primary();
+    let threshold = options.thresholds.min_reduction;
+    let (sign, verb) = match metric.better() {
+        Better::Lower => (-1.0, "falls"),
+        Better::Higher | Better::Neither => (1.0, "rises"),
+    };
+    let condition = format!(
+        "{} {verb} by at least {} points",
+        metric.id(),
+        points(threshold)
+    );
+    let open = |arithmetic: &str| Step {
+        condition: condition.clone(),
+        estimate: None,
+        interval: None,
+        threshold,
+        standing: Standing::Open,
+        arithmetic: arithmetic.to_owned(),
+    };
+    let Some(row) = primary else {
+        return (open("it was left out"), None);
+    };
+    let rates = row.before.rate.zip(row.after.rate);
+    let found = row
+        .difference
+        .as_ref()
+        .and_then(|found| Some((found.estimate, found.interval?)));
+    let (Some((before, after)), Some((estimate, interval))) = (rates, found) else {
+        return (
+            open("there is no run of which it is known in both arms"),
+            None,
+        );
+    };
+    let gain = sign * estimate;
+    let interval = turned(interval, sign);
+    let standing = stands(interval, threshold);
+    let arithmetic = format!(
+        "from {} % to {} %: {} points, between {} and {} with 95 % confidence ({}); {} asked",
+        points(before),
+        points(after),
+        points(gain),
+        points(interval.low),
+        points(interval.high),
+        row.difference
+            .as_ref()
+            .map_or("", |found| found.method.as_str()),
+        points(threshold),
+    );
+    // The sizes are of two independent arms with these rates: pairs need fewer.
+    let needed = match metric.better() {
+        Better::Lower => statistics::needed_per_arm(before, after, threshold),
+        Better::Higher | Better::Neither => {
+            statistics::needed_per_arm(1.0 - before, 1.0 - after, threshold)
+        }
+    };
+    let step = Step {
+        condition,
+        estimate: Some(gain),
+        interval: Some(interval),
+        threshold,
+        standing,
+        arithmetic,
+    };
+    (step, needed)
+}
+
+/// Whether runs get dearer by more than they may.
+fn cost(arms: Arms<'_>, options: &Options) -> Step {
+    let threshold = options.thresholds.max_cost_increase;
+    let told = COST_METRICS
+        .into_iter()
+        .filter(|metric| options.wants(metric.id()));
+    for metric in told {
+        let first = Values::of(arms.runs, &arms.before.runs, metric);
+        let second = Values::of(arms.runs, &arms.after.runs, metric);
+        if first.known() < KNOWN || second.known() < KNOWN {
+            continue;
+        }
+        let means = statistics::mean(&first.sorted).zip(statistics::mean(&second.sorted));
+        let Some((before, after)) = means.filter(|(before, _)| *before > 0.0) else {
+            continue;
+        };
+        return dearer(metric, (before, after), &first, &second, threshold);
+    }
+    Step {
+        condition: format!(
+            "the mean cost of a run rises by at most {} %",
+            points(threshold)
+        ),
+        estimate: None,
+        interval: None,
+        threshold,
+        standing: Standing::Open,
+        arithmetic: "the runs do not tell what they used".to_owned(),
+    }
+}
+
+fn dearer(
+    metric: AmountMetric,
+    (before, after): (f64, f64),
+    first: &Values,
+    second: &Values,
+    threshold: f64,
+) -> Step {
+    let estimate = after / before - 1.0;
+    let ratio =
+        statistics::bootstrap_mean_ratio(&second.sorted, &first.sorted, super::amounts::SEED);
+    let interval = ratio.map(|ratio| Interval {
+        low: ratio.low - 1.0,
+        high: ratio.high - 1.0,
+    });
+    // Less is better, so both are turned.
+    let standing = interval.map_or(Standing::Open, |interval| {
+        stands(turned(interval, -1.0), -threshold)
+    });
+    let sure = interval.map_or_else(
+        || {
+            format!(
+                "too few data for an interval ({} needed in each arm)",
+                statistics::needed_for_mean()
+            )
+        },
+        |interval| {
+            format!(
+                "between {} and {} % with 95 % confidence (bootstrap)",
+                points(interval.low),
+                points(interval.high)
+            )
+        },
+    );
+    Step {
+        condition: format!(
+            "the mean of {} of a run rises by at most {} %",
+            metric.id(),
+            points(threshold)
+        ),
+        estimate: Some(estimate),
+        interval,
+        threshold,
+        standing,
+        arithmetic: format!(
+            "from {before:.4} to {after:.4} {}: {} %, {sure}; {} % allowed",
+            metric.unit(),
+            points(estimate),
+            points(threshold)
+        ),
+    }
+}
+
+/// How a condition stands that asks for at least so much.
+fn stands(interval: Interval, threshold: f64) -> Standing {
+    if interval.low >= threshold {
+        Standing::Met
+    } else if interval.high < threshold {
+        Standing::NotMet
+    } else {
+        Standing::Open
+    }
+}
+
+fn turned(interval: Interval, sign: f64) -> Interval {
+    if sign < 0.0 {
+        Interval {
+            low: -interval.high,
+            high: -interval.low,
+        }
+    } else {
+        interval
+    }
+}
+
+/// A share in hundredths, with one decimal place.
+fn points(share: f64) -> String {
+    match format!("{:.1}", share * 100.0) {
+        // A rounded nothing has no sign.
+        nothing if nothing == "-0.0" => "0.0".to_owned(),
+        text => text,
+    }
+}
+
+impl Values {
+    /// The share of runs that tell.
+    #[allow(clippy::cast_precision_loss, reason = "nobody has 2^53 runs")]
+    fn known(&self) -> f64 {
+        match self.of {
+            0 => 0.0,
+            of => self.sorted.len() as f64 / of as f64,
+        }
+    }
+}
