@@ -99,6 +99,10 @@ impl Auditor<'_> {
             policies: self.policies,
             stop: self.stop,
         });
+        // Checks that were ended early say nothing of the work.
+        if self.stop.is_canceled() {
+            return Err(RunError::Interrupted);
+        }
         let mut audited = self.judge(&terms, &evidence);
         if let Some(store) = &mut store {
             let event = Event::new(names::AUDIT, &audited.record).map_err(MemoryError::from)?;

@@ -37,6 +37,10 @@ fn ask_text(function: &str, input: &Value, name: &str) -> Result<String, CallErr
 }
 
 impl Gate for Formats {
+    fn digest(&self) -> Option<&str> {
+        None
+    }
+
     fn read_prd(&self, text: &str) -> Result<Prd, CallError> {
         ask("read_prd", &json!({ "text": text }))
     }
