@@ -1,7 +1,7 @@
 // Event logs in a page: what the host's own code says about an `events.jsonl`, compiled for the browser. Nothing leaves the page.
 
-import { initSync, read_log, replay, what_if } from "./page/history.js";
-import type { Answer, LogReport, ReplayReport, WhatIfReport } from "./reports.js";
+import { initSync, read_log, replay, report, what_if } from "./page/history.js";
+import type { Answer, EffectivenessReport, LogReport, LogText, ReplayReport, ReportRequest, WhatIfReport } from "./reports.js";
 import { compile, type WasmSource } from "./wasm.js";
 
 export type * from "./reports.js";
@@ -32,6 +32,20 @@ export class History {
   /** What would have happened under another contract, which may be JSON, YAML or TOML. */
   whatIf(text: string, contract: string, gate: GateFace): Answer<WhatIfReport> {
     return JSON.parse(what_if(text, contract, calls(gate)));
+  }
+
+  /**
+   * Whether the gate made loops better: two arms of the runs in some logs, compared as `ralph-gate report` compares them. A log may
+   * hold many runs, also those that `ralph-gate import` read out of transcripts.
+   */
+  report(logs: LogText[], request: ReportRequest = {}): Answer<EffectivenessReport> {
+    const made = report(logs.map(({ name }) => name), logs.map(({ text }) => text), JSON.stringify(request));
+    try {
+      const error = made.error();
+      return error === undefined ? { json: made.json(), html: made.html() } : JSON.parse(error);
+    } finally {
+      made.free();
+    }
   }
 }
 

@@ -9,8 +9,9 @@ export type Answer<T> = T | { error: HistoryError };
 export interface HistoryError {
   /**
    * `invalid_log`: no line of it is an event. `no_contract`: the log does not carry the contract that it was judged by, and
-   * none was given. `wrong_contract`: the one that was given is not the one that it was judged by. Every other code is the
-   * gate's own, for example `invalid_contract`, whose `problems` have line and column.
+   * none was given. `wrong_contract`: the one that was given is not the one that it was judged by. Of reports: `no_arms`: nothing
+   * tells two arms apart, and none were named; `invalid_selection`, `invalid_arms`, `unknown_metric`, `invalid_request`: what was
+   * asked for makes no sense with these runs. Every other code is the gate's own, for example `invalid_contract`, whose `problems` have line and column.
    */
   code: string;
   message: string;
@@ -194,4 +195,36 @@ export interface WhatIfIteration {
   state: "evaluated" | "not_reached" | "unknown" | "failed";
   /** The decision, stop reason or detail is another one. */
   changed: boolean;
+}
+
+// ------------------------------------------------------------------------------------------------ report
+
+/** A log by the name that a person knows it by. */
+export interface LogText {
+  name: string;
+  text: string;
+}
+
+/** What is compared. Arms that are not named are those that the runs fall into, if these are two. */
+export interface ReportRequest {
+  /** Conditions for the runs of the arm that is compared with: `arm=standard`, `source=import,task_class!=docs`. */
+  before?: string;
+  /** Conditions for the runs of the arm that is compared. */
+  after?: string;
+  /** Whether there is a part for each task class. */
+  by_class?: boolean;
+  /** The metric that was chosen before the experiment; `false_complete_rate` if none is named. */
+  primary?: string;
+  /** By how much the primary metric has to improve: 0.05 is five points. */
+  min_reduction?: number;
+  /** By how much the mean cost may rise: 0.5 is by half. */
+  max_cost_increase?: number;
+}
+
+/** The report, byte for byte what the command writes. */
+export interface EffectivenessReport {
+  /** One line. */
+  json: string;
+  /** One page that needs nothing else. Shown in a frame, its style has to be let in by the policy of the page around it. */
+  html: string;
 }

@@ -178,6 +178,32 @@ test("nothing is fetched but the package's own files", async () => {
   assert.deepEqual(files, [`${PACKAGE}/dist/gate/gate.wasm`]);
 });
 
+test("the page's report of some logs is the command's, byte for byte", async () => {
+  const binary = process.env.RALPH_GATE ?? join(PROJECT, "../../debug/ralph-gate");
+  const run = (index, arm) => {
+    const [ending, truth] = index % 7 === 0 ? ["crashed", "incomplete"] : ["released", index % 3 === 0 && arm === "a" ? "incomplete" : "complete"];
+    const data = { id: `${arm}${index}`, task: `t${index}`, labels: { arm }, ending, truth, iterations: 1 + (index % 5), elapsed_ms: 1000 + index * 37, cost_usd: `0.${11 + index}` };
+    return JSON.stringify({ event: "imported_run", data });
+  };
+  const runs = Array.from({ length: 66 }, (_, index) => `${run(index, "a")}\n${run(index, "b")}\n`).join("");
+  const logs = [{ name: "night.jsonl", text: LOG }, { name: "runs.jsonl", text: runs }];
+  for (const { name, text } of logs) writeFileSync(join(project, name), text);
+  const host = (format, ...words) => execFileSync(binary, ["report", ...words, "--format", format, ...logs.map(({ name }) => name)], { cwd: project, encoding: "utf8" });
+  const page = await open();
+  const [arms, sources, wrong] = await page.evaluate(async (logs) => {
+    const { loadHistory } = await import("ralph-gate-web/history");
+    const history = await loadHistory();
+    return [history.report(logs), history.report(logs, { before: "source=import", after: "source=log" }), history.report(logs.slice(0, 1))];
+  }, logs);
+  for (const format of ["json", "html"]) {
+    assert.ok(arms[format] === host(format, "--before", "arm=a", "--after", "arm=b"), format);
+    assert.ok(sources[format] === host(format, "--before", "source=import", "--after", "source=log"), format);
+  }
+  assert.equal(wrong.error.code, "no_arms");
+  assert.match(wrong.error.message, /mode is ralph/);
+  assert.deepEqual(page.mistakes, []);
+});
+
 test("the page says about a log what the host's command says, byte for byte", async () => {
   const binary = process.env.RALPH_GATE ?? join(PROJECT, "../../debug/ralph-gate");
   const contract = join(project, "other.yaml");

@@ -7,13 +7,14 @@
     reason = "numbers to be looked at"
 )]
 mod sample;
+mod sha256;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use ralph_gate_report::model::{Comparison, Outcome, Report};
 use ralph_gate_report::render::text::is_hidden;
-use ralph_gate_report::render::{Paint, Plain, html, json, markdown, table};
+use ralph_gate_report::render::{Paint, Plain, STYLE_HASH, html, json, markdown, table};
 use serde_json::Value;
 
 /// Compares with a golden file.
@@ -25,9 +26,11 @@ fn golden(name: &str, seen: &str) {
         std::fs::write(&path, seen).unwrap();
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    let mut lines = seen.lines().zip(expected.lines());
+    let differs = lines.position(|(one, other)| one != other);
     assert!(
         seen == expected,
-        "{name} differs; BLESS=1 writes it anew. Seen:\n{seen}"
+        "{name} differs after so many equal lines: {differs:?}; BLESS=1 writes it anew"
     );
 }
 
@@ -107,6 +110,14 @@ fn colours_change_no_column() {
         painted.replace(['\x01', '\x02'], ""),
         table(&report, &Plain, 120)
     );
+}
+
+/// What `bindings/web/playground/test/report.test.mjs` opens in a browser.
+#[test]
+fn the_page_and_its_data_are_those_that_a_browser_was_shown() {
+    let report = sample::report(60);
+    golden("report.html", &html(&report));
+    golden("report.json", &json(&report));
 }
 
 #[test]
@@ -221,6 +232,29 @@ fn the_page_names_no_address_and_has_no_script() {
         );
     }
     assert!(html(&report).contains("content=\"default-src 'none';"));
+}
+
+#[test]
+fn the_policies_let_in_this_style_and_no_other() {
+    let page = html(&empty());
+    let style = page.split_once("<style>").unwrap().1;
+    let style = style.split_once("</style>").unwrap().0;
+    let expected = format!(
+        "sha256-{}",
+        sha256::base64(&sha256::digest(style.as_bytes()))
+    );
+    assert_eq!(
+        STYLE_HASH, expected,
+        "render/html/mod.rs has another digest"
+    );
+    assert!(page.contains(&format!("style-src '{expected}';")));
+    let playground =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/web/playground/index.html");
+    let playground = std::fs::read_to_string(playground).unwrap();
+    assert!(
+        playground.contains(&expected),
+        "the playground shows reports in a frame, and its index.html has to name {expected}"
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What a page needs beyond the gate, as functions of JavaScript: the host's own reading of event logs, replay and what-if.
+//! What a page needs beyond the gate, as functions of JavaScript: the host's own reading of event logs, replay, what-if and
+//! the effectiveness report.
 //!
 //! Everything is JSON, errors too; `bindings/web/src/history.ts` has the shapes. The gate is a function that the page
 //! gives, so that the page decides with the same bytes as everybody else.
@@ -10,10 +11,14 @@
     clippy::panic
 )]
 
+mod report;
+
 use js_sys::{Error, Function, JsString};
 use ralph_gate_history::{Gate, Log, Unanswered, answer};
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast as _, JsValue};
+
+pub use report::{Reported, report};
 
 /// Everything that a log says.
 #[wasm_bindgen]

@@ -3,14 +3,16 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isError } from "./answers";
 import { EXAMPLES, isAs } from "./examples";
-import { LogError, openLog, readLog } from "./history";
+import { dropped } from "./drop";
+import { hasManyRuns, LogError, openLog, readLog, readLogs } from "./history";
 import { brief } from "./loop";
-import { EMPTY_ITERATION, empty, following } from "./model";
+import { EMPTY_ITERATION, empty, following, type Log } from "./model";
 import { ContractPanel } from "./panels/contract";
 import { ShareDialog, VectorDialog } from "./panels/dialogs";
 import { EvidencePanel, type Tab } from "./panels/evidence";
 import { Gallery } from "./panels/gallery";
 import { OutputPanel } from "./panels/output";
+import { ReportDialog } from "./panels/report";
 import { Timeline } from "./panels/timeline";
 import { VerdictPanel } from "./panels/verdict";
 import { Prose } from "./prose";
@@ -21,7 +23,7 @@ import { vector } from "./vector";
 import { rulingOf, view as look } from "./view";
 import { headline, summary, toneOf } from "./words";
 
-type Open = { kind: "share"; link: string } | { kind: "vector" } | null;
+type Open = { kind: "share"; link: string } | { kind: "vector" } | { kind: "report"; logs: Log[] } | null;
 
 export function App() {
   const { shared, notice, opened } = useStore();
@@ -41,13 +43,16 @@ export function App() {
   const readOnly = view.log !== null;
   const pinned = opened ? opened.contract : shared.pinned;
 
-  const onFile = (file: File) => {
-    if (/\.(json|ya?ml|toml)$/.test(file.name)) return void file.text().then((contract) => change({ contract }));
-    if (!file.name.endsWith(".wasm")) return void showLog(file);
-    setTab("Policy");
-    setPolicy(file);
+  const onFiles = (files: File[]) => {
+    const logs = files.filter(({ name }) => !/\.(json|ya?ml|toml|wasm)$/.test(name));
+    for (const file of files.filter((file) => !logs.includes(file))) {
+      if (!file.name.endsWith(".wasm")) return void file.text().then((contract) => change({ contract }));
+      setTab("Policy");
+      setPolicy(file);
+    }
+    if (logs.length > 0) void showLogs(logs, (logs) => setDialog({ kind: "report", logs }));
   };
-  useDrop(onFile);
+  useDrop(onFiles);
   const onShare = async () => {
     try {
       const fragment = await pack(shared);
@@ -72,7 +77,7 @@ export function App() {
   return (
     <div class="app">
       <a class="skip" href="#verdict">Skip to the verdict</a>
-      <Top onShare={onShare} onVector={() => setDialog({ kind: "vector" })} onGallery={() => setGallery(!gallery)} gallery={gallery} onNew={() => show(empty())} onFile={onFile} />
+      <Top onShare={onShare} onVector={() => setDialog({ kind: "vector" })} onGallery={() => setGallery(!gallery)} gallery={gallery} onNew={() => show(empty())} onFiles={onFiles} />
       {notice && (
         <div class={`notice ${notice.tone}`} role={notice.tone === "problem" ? "alert" : "status"}>
           <p>{notice.text}</p>
@@ -119,6 +124,7 @@ export function App() {
       </a>
       <p class="hidden" role="status">{headline(ruling)}: {summary(ruling)}</p>
       {dialog?.kind === "share" && <ShareDialog link={dialog.link} onClose={() => setDialog(null)} />}
+      {dialog?.kind === "report" && <ReportDialog logs={dialog.logs} onClose={() => setDialog(null)} />}
       {dialog?.kind === "vector" && (
         <VectorDialog make={(rule) => vector(rule, shared.contract, view.iterations)} onClose={() => setDialog(null)} />
       )}
@@ -126,32 +132,37 @@ export function App() {
   );
 }
 
-/** Shows an event log. */
-async function showLog(file: File): Promise<void> {
+/** Shows an event log in the timeline; several, or one with many runs, as a report. */
+async function showLogs(files: File[], report: (logs: Log[]) => void): Promise<void> {
   try {
-    const log = await readLog(file);
-    const opened = await openLog(log);
-    const [first] = opened.report.breaks;
-    const warning = first ? `The log is not what was written: line ${first.line}, ${first.message}` : null;
-    const noContract = opened.contract === null ? "This log does not carry its contract. Drop the contract.json of its session on the page, or write one to compare with." : null;
-    const text = [warning, noContract].filter(Boolean).join(" ");
-    show({ ...empty(), contract: opened.contract ?? current().contract, log }, text ? { tone: warning ? "problem" : "info", text } : null, opened);
+    const [log, ...others] = await readLogs(files);
+    if (!log) return;
+    if (others.length > 0 || hasManyRuns(log)) return report([log, ...others]);
+    await showLog(log);
   } catch (error) {
     if (!(error instanceof LogError)) throw error;
     tell({ tone: "problem", text: error.message });
   }
 }
 
-/** Takes files that are dropped anywhere on the page. */
-function useDrop(onFile: (file: File) => void): void {
-  const latest = useRef(onFile);
-  latest.current = onFile;
+async function showLog(log: Log): Promise<void> {
+  const opened = await openLog(log);
+  const [first] = opened.report.breaks;
+  const warning = first ? `The log is not what was written: line ${first.line}, ${first.message}` : null;
+  const noContract = opened.contract === null ? "This log does not carry its contract. Drop the contract.json of its session on the page, or write one to compare with." : null;
+  const text = [warning, noContract].filter(Boolean).join(" ");
+  show({ ...empty(), contract: opened.contract ?? current().contract, log }, text ? { tone: warning ? "problem" : "info", text } : null, opened);
+}
+
+/** Takes files and folders that are dropped anywhere on the page. */
+function useDrop(onFiles: (files: File[]) => void): void {
+  const latest = useRef(onFiles);
+  latest.current = onFiles;
   useEffect(() => {
     const over = (event: DragEvent) => event.preventDefault();
     const drop = (event: DragEvent) => {
       event.preventDefault();
-      const file = event.dataTransfer?.files[0];
-      if (file) latest.current(file);
+      if (event.dataTransfer) void dropped(event.dataTransfer).then((files) => latest.current(files));
     };
     addEventListener("dragover", over);
     addEventListener("drop", drop);
@@ -167,11 +178,11 @@ interface TopProps {
   onVector: () => void;
   onGallery: () => void;
   onNew: () => void;
-  onFile: (file: File) => void;
+  onFiles: (files: File[]) => void;
   gallery: boolean;
 }
 
-function Top({ onShare, onVector, onGallery, onNew, onFile, gallery }: TopProps) {
+function Top({ onShare, onVector, onGallery, onNew, onFiles, gallery }: TopProps) {
   const [theme, choose] = useTheme();
   const file = useRef<HTMLInputElement>(null);
   const other = theme === "dark" ? "light" : "dark";
@@ -186,11 +197,11 @@ function Top({ onShare, onVector, onGallery, onNew, onFile, gallery }: TopProps)
       <div class="buttons">
         <button type="button" class="only-narrow" aria-expanded={gallery} aria-controls="gallery" onClick={onGallery}>Examples</button>
         <button type="button" onClick={onNew}>New</button>
-        <button type="button" onClick={() => file.current?.click()}>Open log</button>
-        <input ref={file} type="file" class="hidden" tabIndex={-1} aria-label="Event log" accept=".jsonl" onChange={({ currentTarget }) => {
-          const chosen = currentTarget.files?.[0];
+        <button type="button" onClick={() => file.current?.click()}>Open logs</button>
+        <input ref={file} type="file" class="hidden" tabIndex={-1} aria-label="Event logs" accept=".jsonl" multiple onChange={({ currentTarget }) => {
+          const chosen = [...(currentTarget.files ?? [])];
           currentTarget.value = "";
-          if (chosen) onFile(chosen);
+          onFiles(chosen);
         }} />
         <button type="button" onClick={onVector}>Export</button>
         <button type="button" class="primary" onClick={onShare}>Share</button>

@@ -1,12 +1,17 @@
 // Event logs: read, replayed and compared by the crate that the host uses too, compiled for the page. Fetched with the first log.
 
-import type { Answer, LogReport, ReplayReport, WhatIfReport } from "ralph-gate-web/history";
+import type { Answer, EffectivenessReport, LogReport, ReplayReport, ReportRequest, WhatIfReport } from "ralph-gate-web/history";
 import { iteration, WrongShape } from "./decode";
 import { gate } from "./gate";
 import type { Iteration, Log } from "./model";
 
 /** The longest log that is read. */
 const MOST_BYTES = 64 * 1024 * 1024;
+
+/** The longest logs that are compared, together. */
+const MOST_BYTES_TOGETHER = 256 * 1024 * 1024;
+/** What every loop begins with, and what every imported run is. */
+const BEGINNING = /"event":"(loop_started|imported_run)"/g;
 
 /** Why a log can't be shown; for the person. */
 export class LogError extends Error {}
@@ -25,6 +30,26 @@ export interface Opened {
 export async function readLog(file: File): Promise<Log> {
   if (file.size > MOST_BYTES) throw new LogError(`${file.name} has ${Math.ceil(file.size / 1024 / 1024)} MB, and ${MOST_BYTES / 1024 / 1024} MB is the most that this page reads.`);
   return { name: file.name, text: await file.text() };
+}
+
+/** Reads files that are to be compared, in the order of their names: browsers give them in any. */
+export async function readLogs(files: File[]): Promise<Log[]> {
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  if (size > MOST_BYTES_TOGETHER) throw new LogError(`These logs have ${Math.ceil(size / 1024 / 1024)} MB together, and ${MOST_BYTES_TOGETHER / 1024 / 1024} MB is the most that this page compares. \`ralph-gate report\` knows no such limit.`);
+  const sorted = [...files].sort((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
+  return Promise.all(sorted.map(readLog));
+}
+
+/** Whether a log holds more than the one loop that a timeline shows. */
+export function hasManyRuns({ text }: Log): boolean {
+  const [first, second] = text.matchAll(BEGINNING);
+  return second !== undefined || first?.[1] === "imported_run";
+}
+
+/** Two arms of the runs in some logs, compared. */
+export async function compareLogs(logs: Log[], request: ReportRequest): Promise<Answer<EffectivenessReport>> {
+  const { loadHistory } = await import("ralph-gate-web/history");
+  return (await loadHistory()).report(logs, request);
 }
 
 /** Opens a log. Throws a `LogError` for what is none. */

@@ -18,6 +18,7 @@ pub fn json(report: &Report) -> String {
     if report.serialize(&mut serializer).is_err() {
         return String::new();
     }
+    bytes.push(b'\n');
     String::from_utf8(bytes).unwrap_or_default()
 }
 

@@ -12,7 +12,7 @@ mod svg;
 mod table;
 pub mod text;
 
-pub use html::html;
+pub use html::{STYLE_HASH, html};
 pub use json::json;
 pub use markdown::markdown;
 pub use table::{Paint, Plain, table};

@@ -30,9 +30,29 @@ pub fn bare_points(difference: f64) -> String {
     signed(difference, |size| decimals(size * 100.0, 1))
 }
 
-/// A relative change, with its sign and no decimals.
-pub fn change(share: f64) -> String {
-    format!("{} %", signed(share, |size| decimals(size * 100.0, 0)))
+/// A mark of an axis in its unit, as short as it can be. Shares are in `%`, relative changes in `change`,
+/// differences of shares in `points`.
+pub fn mark(value: f64, unit: &str) -> String {
+    if value.abs() < 1e-12 {
+        return "0".to_owned();
+    }
+    match unit {
+        "%" | "change" | "points" => {
+            let places = usize::from(!is_whole(value * 100.0));
+            let size = |size: f64| decimals(size * 100.0, places);
+            match unit {
+                "%" => format!("{} %", size(value)),
+                "change" => format!("{} %", signed(value, size)),
+                _ => signed(value, size),
+            }
+        }
+        "ms" => {
+            let text = amount(value, unit);
+            let short = text.strip_suffix(" 0 s").or(text.strip_suffix(" 0 min"));
+            short.unwrap_or(&text).replace(".0 s", " s")
+        }
+        _ => amount(value, unit),
+    }
 }
 
 /// How many, in groups of three digits.
@@ -170,7 +190,6 @@ mod tests {
         assert_eq!(points(-0.0001), "0.0 points");
         assert_eq!(difference(-2.0, "iterations"), "−2");
         assert_eq!(difference(0.0, "ms"), "0 ms");
-        assert_eq!(change(-0.333), "−33 %");
     }
 
     #[test]
@@ -211,6 +230,19 @@ mod tests {
     fn what_is_no_number_is_written_and_not_refused() {
         assert_eq!(percent(f64::NAN), "NaN %");
         assert!(amount(f64::INFINITY, "ms").contains("inf"));
+    }
+
+    #[test]
+    fn marks_are_short() {
+        assert_eq!(mark(0.0, "ms"), "0");
+        assert_eq!(mark(600_000.0, "ms"), "10 min");
+        assert_eq!(mark(30_000.0, "ms"), "30 s");
+        assert_eq!(mark(7_200_000.0, "ms"), "2 h");
+        assert_eq!(mark(0.2, "%"), "20 %");
+        assert_eq!(mark(0.025, "%"), "2.5 %");
+        assert_eq!(mark(-0.4, "points"), "−40");
+        assert_eq!(mark(0.25, "change"), "+25 %");
+        assert_eq!(mark(0.5, "USD"), "0.50 USD");
     }
 
     #[test]

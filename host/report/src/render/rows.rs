@@ -14,6 +14,8 @@ pub(super) struct Row<'a> {
     pub(super) key: bool,
     /// It is a share of runs, and no amount per run.
     pub(super) is_share: bool,
+    /// It has to be said which way is better.
+    pub(super) says_direction: bool,
     /// Chosen before the experiment.
     pub(super) primary: bool,
     /// Which way is better.
@@ -41,15 +43,18 @@ pub(super) struct Cell {
     pub(super) value: String,
     /// In brackets: of how many, or how sure.
     pub(super) detail: String,
+    /// How sure it is, where `detail` says something else; else the same.
+    pub(super) interval: String,
     /// There is a number.
     pub(super) known: bool,
 }
 
 impl Cell {
-    fn known(value: String, detail: String) -> Self {
+    fn known(value: String, interval: String) -> Self {
         Self {
             value,
-            detail,
+            detail: interval.clone(),
+            interval,
             known: true,
         }
     }
@@ -67,7 +72,7 @@ impl Cell {
         Self {
             value: "too few data".to_owned(),
             detail: short.map(of).unwrap_or_default(),
-            known: false,
+            ..Self::default()
         }
     }
 
@@ -81,6 +86,9 @@ impl Cell {
     }
 }
 
+/// What chance gives less often than this is taken for more than chance.
+const SIGNIFICANT: f64 = 0.05;
+
 /// What a difference means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
@@ -90,7 +98,7 @@ pub(super) enum Meaning {
     Worse,
     /// The whole interval is on one side, and neither is better.
     Changed,
-    /// The interval reaches over zero.
+    /// The interval reaches over zero, or among so many metrics one would look like this by chance.
     Unclear,
     /// There is no interval.
     Unknown,
@@ -108,12 +116,17 @@ impl Meaning {
         }
     }
 
-    fn of(better: Better, interval: Option<Interval>) -> Self {
-        let Some(Interval { low, high }) = interval else {
+    fn of(better: Better, difference: Option<&Difference>) -> Self {
+        let Some(difference) = difference else {
             return Self::Unknown;
         };
+        let Some(Interval { low, high }) = difference.interval else {
+            return Self::Unknown;
+        };
+        // An interval stands for itself alone; the adjusted p value knows of the others.
+        let may_be_chance = difference.p_adjusted.is_some_and(|p| p >= SIGNIFICANT);
         match better {
-            _ if low <= 0.0 && high >= 0.0 => Self::Unclear,
+            _ if may_be_chance || (low <= 0.0 && high >= 0.0) => Self::Unclear,
             Better::Neither => Self::Changed,
             Better::Higher if low > 0.0 => Self::Better,
             Better::Lower if high < 0.0 => Self::Better,
@@ -146,6 +159,7 @@ pub(super) fn rate_row(row: &RateRow) -> Row<'_> {
         title: row.title.clone(),
         key: true,
         is_share: true,
+        says_direction: row.better != Better::Neither,
         primary: row.primary,
         better: row.better,
         before: rate(&row.before),
@@ -154,7 +168,7 @@ pub(super) fn rate_row(row: &RateRow) -> Row<'_> {
         p: source.and_then(counting_p),
         source,
         scale: Some(1.0),
-        meaning: Meaning::of(row.better, source.and_then(|source| source.interval)),
+        meaning: Meaning::of(row.better, source),
     }
 }
 
@@ -200,6 +214,7 @@ fn amount_row<'a>(
             ("iterations", "median") | ("cost_usd", "mean")
         ),
         is_share: false,
+        says_direction: false,
         primary: false,
         // Turns, time, calls, tokens and money are all spent.
         better: Better::Lower,
@@ -209,7 +224,7 @@ fn amount_row<'a>(
         p: source.and_then(counting_p),
         source,
         scale: before.value.filter(|value| *value > 0.0),
-        meaning: Meaning::of(Better::Lower, source.and_then(|source| source.interval)),
+        meaning: Meaning::of(Better::Lower, source),
     }
 }
 
@@ -223,8 +238,14 @@ fn rate(rate: &Rate) -> Cell {
         number::count(rate.count),
         number::count(rate.of)
     );
+    let range = rate
+        .interval
+        .map(|interval| number::interval(interval, number::percent));
     match rate.rate {
-        Some(share) => Cell::known(number::percent(share), of),
+        Some(share) => Cell {
+            detail: of,
+            ..Cell::known(number::percent(share), range.unwrap_or_default())
+        },
         None => Cell::absent("no runs"),
     }
 }
@@ -340,8 +361,26 @@ pub(super) fn evenly<T>(all: &[T], most: usize) -> Vec<&T> {
 mod tests {
     use super::*;
 
+    fn difference(low: f64, high: f64, p_adjusted: Option<f64>) -> Difference {
+        Difference {
+            estimate: f64::midpoint(low, high),
+            interval: Some(Interval { low, high }),
+            method: String::new(),
+            p: p_adjusted,
+            p_adjusted,
+            test: None,
+        }
+    }
+
     fn meaning(better: Better, low: f64, high: f64) -> Meaning {
-        Meaning::of(better, Some(Interval { low, high }))
+        Meaning::of(better, Some(&difference(low, high, None)))
+    }
+
+    #[test]
+    fn a_metric_among_many_means_something_only_if_its_adjusted_p_value_says_so_too() {
+        let of = |p| Meaning::of(Better::Lower, Some(&difference(-0.2, -0.1, Some(p))));
+        assert_eq!(of(0.049), Meaning::Better);
+        assert_eq!(of(0.05), Meaning::Unclear);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use super::number;
 use super::rows::{Meaning, as_float, range};
 use super::text::html as escape;
 
-/// How high a row of the forest plot is.
-const STRIP: u32 = 34;
+/// How high a row of the forest plot is where nothing else says so.
+const STRIP: u32 = 60;
 /// Where the bars of a distribution begin and end, from above.
 const PLOT: (f64, f64) = (26.0, 206.0);
 /// How high a distribution is.
@@ -18,7 +18,7 @@ const SLOPES: u32 = 280;
 /// Where slopes begin and end, from above.
 const SLOPE: (f64, f64) = (22.0, 256.0);
 /// Where the arms stand in slopes.
-const SLOPE_SIDES: (f64, f64) = (0.16, 0.84);
+const SLOPE_SIDES: (f64, f64) = (0.22, 0.97);
 /// With more bars than this, every other one is named on small screens.
 const MANY_BINS: usize = 7;
 
@@ -81,7 +81,14 @@ impl Axis {
     }
 
     fn between(low: f64, high: f64) -> Self {
-        let step = round_step((high - low) / 5.0);
+        Self::marked(
+            low,
+            high,
+            round_step((high - low) / 4.0, &[1.0, 2.0, 2.5, 5.0, 10.0]),
+        )
+    }
+
+    fn marked(low: f64, high: f64, step: f64) -> Self {
         let first = (low / step).ceil();
         let last = (high / step).floor();
         let mut marks = Vec::new();
@@ -94,11 +101,14 @@ impl Axis {
     }
 
     /// From zero to a round number that is not below these.
-    fn from_zero(values: impl Iterator<Item = f64>) -> Self {
+    fn from_zero(values: impl Iterator<Item = f64>, unit: &str) -> Self {
         let high = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
         let high = if high > 0.0 { high } else { 1.0 };
-        let step = round_step(high / 4.0);
-        Self::between(0.0, (high / step).ceil() * step)
+        let step = match unit {
+            "ms" => time_step(high / 4.0),
+            _ => round_step(high / 4.0, &[1.0, 2.0, 5.0, 10.0]),
+        };
+        Self::marked(0.0, (high / step).ceil() * step, step)
     }
 
     fn place(&self, value: f64) -> f64 {
@@ -106,8 +116,8 @@ impl Axis {
     }
 }
 
-/// The next of 1, 2, 5, 10, 20 … that is not below.
-fn round_step(least: f64) -> f64 {
+/// The next round number that is not below: one of `steps` times a power of ten.
+fn round_step(least: f64, steps: &[f64]) -> f64 {
     if !(least.is_finite() && least > 0.0) {
         return 1.0;
     }
@@ -115,14 +125,25 @@ fn round_step(least: f64) -> f64 {
     while unit > least && unit > 1e-9 {
         unit /= 10.0;
     }
-    while unit * 10.0 <= least && unit < 1e18 {
+    while unit * 10.0 <= least && unit < 1e300 {
         unit *= 10.0;
     }
-    let steps = [1.0, 2.0, 5.0, 10.0];
-    let step = steps.into_iter().map(|step| step * unit);
-    step.into_iter()
-        .find(|step| *step >= least * 0.999_999)
-        .unwrap_or(unit * 10.0)
+    let mut steps = steps.iter().map(|step| step * unit);
+    let step = steps.find(|step| *step >= least * 0.999_999);
+    step.unwrap_or(unit * 10.0)
+}
+
+/// The next round time that is not below, in milliseconds.
+fn time_step(least: f64) -> f64 {
+    let seconds = [
+        1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0,
+    ];
+    let mut round = seconds.into_iter().map(|seconds| seconds * 1000.0);
+    if least < 500.0 {
+        return round_step(least, &[1.0, 2.0, 5.0, 10.0]);
+    }
+    let step = round.find(|step| *step >= least);
+    step.unwrap_or_else(|| round_step(least / 3_600_000.0, &[1.0, 2.0, 5.0, 10.0]) * 3_600_000.0)
 }
 
 /// One row of the forest plot.
@@ -136,15 +157,14 @@ pub(super) struct Strip<'a> {
     pub(super) primary: bool,
 }
 
-/// Estimate, interval, zero, and which side is better.
+/// Estimate, interval, zero, and which side is better. It fills the row, however high that is.
 pub(super) fn strip(strip: &Strip, axis: &Axis) -> String {
     let zero = axis.place(0.0);
-    let middle = f64::from(STRIP) / 2.0;
     let mut body = String::new();
     for mark in &axis.marks {
         let x = across(axis.place(*mark));
         body.push_str(&format!(
-            "<line class=\"grid\" x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"{STRIP}\"/>"
+            "<line class=\"grid\" x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"100%\"/>"
         ));
     }
     let side = match strip.better {
@@ -155,12 +175,12 @@ pub(super) fn strip(strip: &Strip, axis: &Axis) -> String {
     if let Some((x, width)) = side {
         let (x, width) = (across(x), across(width));
         body.push_str(&format!(
-            "<rect class=\"side\" x=\"{x}\" y=\"0\" width=\"{width}\" height=\"{STRIP}\"/>"
+            "<rect class=\"side\" x=\"{x}\" y=\"0\" width=\"{width}\" height=\"100%\"/>"
         ));
     }
     let x = across(zero);
     body.push_str(&format!(
-        "<line class=\"zero\" x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"{STRIP}\"/>"
+        "<line class=\"zero\" x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"100%\"/>"
     ));
     if let Some((estimate, interval)) = strip.found {
         let class = meaning_class(strip.meaning);
@@ -168,37 +188,32 @@ pub(super) fn strip(strip: &Strip, axis: &Axis) -> String {
             across(axis.place(interval.low)),
             across(axis.place(interval.high)),
         );
-        let (top, bottom) = (middle - 5.0, middle + 5.0);
+        // A drawing within the drawing, because only so lengths in pixels begin in the middle.
         body.push_str(&format!(
-            "<g class=\"{class}\"><line class=\"ci\" x1=\"{low}\" x2=\"{high}\" y1=\"{middle}\" y2=\"{middle}\"/>\
-             <line class=\"cap\" x1=\"{low}\" x2=\"{low}\" y1=\"{top}\" y2=\"{bottom}\"/>\
-             <line class=\"cap\" x1=\"{high}\" x2=\"{high}\" y1=\"{top}\" y2=\"{bottom}\"/>"
+            "<svg class=\"{class}\" y=\"50%\" overflow=\"visible\" aria-hidden=\"true\">\
+             <line class=\"ci\" x1=\"{low}\" x2=\"{high}\" y1=\"0\" y2=\"0\"/>\
+             <line class=\"cap\" x1=\"{low}\" x2=\"{low}\" y1=\"-5\" y2=\"5\"/>\
+             <line class=\"cap\" x1=\"{high}\" x2=\"{high}\" y1=\"-5\" y2=\"5\"/>"
         ));
-        body.push_str(&marker(strip, &across(axis.place(estimate)), middle));
-        body.push_str("</g>");
-    } else {
-        body.push_str(&format!(
-            "<text class=\"none\" x=\"50%\" y=\"{}\" text-anchor=\"middle\">too few data</text>",
-            middle + 4.0
-        ));
+        body.push_str(&marker(strip, &across(axis.place(estimate))));
+        body.push_str("</svg>");
     }
     drawing(strip.id, "strip", STRIP, strip.title, "", &body)
 }
 
 /// A dot for better, a square for worse, a ring where nothing is clear: not by colour alone.
-fn marker(strip: &Strip, x: &str, y: f64) -> String {
+fn marker(strip: &Strip, x: &str) -> String {
     let size = if strip.primary { 6.5 } else { 5.0 };
     match strip.meaning {
         Meaning::Worse => {
             let edge = size * 1.8;
             let half = size * 0.9;
             format!(
-                "<rect class=\"dot\" x=\"{x}\" y=\"{:.1}\" width=\"{edge:.1}\" height=\"{edge:.1}\" transform=\"translate(-{half:.1} 0)\"/>",
-                y - half
+                "<rect class=\"dot\" x=\"{x}\" y=\"-{half:.1}\" width=\"{edge:.1}\" height=\"{edge:.1}\" transform=\"translate(-{half:.1} 0)\"/>"
             )
         }
-        Meaning::Unclear => format!("<circle class=\"ring\" cx=\"{x}\" cy=\"{y}\" r=\"{size}\"/>"),
-        _ => format!("<circle class=\"dot\" cx=\"{x}\" cy=\"{y}\" r=\"{size}\"/>"),
+        Meaning::Unclear => format!("<circle class=\"ring\" cx=\"{x}\" cy=\"0\" r=\"{size}\"/>"),
+        _ => format!("<circle class=\"dot\" cx=\"{x}\" cy=\"0\" r=\"{size}\"/>"),
     }
 }
 
@@ -211,7 +226,7 @@ fn meaning_class(meaning: Meaning) -> &'static str {
 }
 
 /// The numbers below a forest plot. Each row says them in words, so this is only for the eye.
-pub(super) fn axis(axis: &Axis, write: impl Fn(f64) -> String) -> String {
+pub(super) fn axis(axis: &Axis, unit: &str) -> String {
     let mut body = String::new();
     for mark in &axis.marks {
         let place = axis.place(*mark);
@@ -219,7 +234,7 @@ pub(super) fn axis(axis: &Axis, write: impl Fn(f64) -> String) -> String {
         let x = across(place);
         body.push_str(&format!(
             "<text class=\"tick\" x=\"{x}\" y=\"14\" text-anchor=\"{anchor}\">{}</text>",
-            escape(&write(*mark))
+            escape(&number::mark(*mark, unit))
         ));
     }
     format!("<svg class=\"axis\" aria-hidden=\"true\" width=\"100%\" height=\"20\">{body}</svg>")
@@ -227,9 +242,9 @@ pub(super) fn axis(axis: &Axis, write: impl Fn(f64) -> String) -> String {
 
 /// Letters at the edge stay inside.
 fn anchor(place: f64) -> &'static str {
-    if place < 0.04 {
+    if place < 0.02 {
         "start"
-    } else if place > 0.96 {
+    } else if place > 0.98 {
         "end"
     } else {
         "middle"
@@ -244,7 +259,7 @@ pub(super) fn distribution(bins: &[Bin], title: &str, description: &str) -> Stri
         .iter()
         .map(|bin| [of(bin.before, totals[0]), of(bin.after, totals[1])])
         .collect();
-    let axis = Axis::from_zero(shares.iter().flatten().copied());
+    let axis = Axis::from_zero(shares.iter().flatten().copied(), "%");
     let (top, bottom) = PLOT;
     let y = |share: f64| bottom - axis.place(share) * (bottom - top);
     let mut body = String::new();
@@ -255,7 +270,7 @@ pub(super) fn distribution(bins: &[Bin], title: &str, description: &str) -> Stri
             "<line class=\"{class}\" x1=\"0%\" x2=\"100%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
              <text class=\"tick\" x=\"0\" y=\"{:.1}\">{}</text>",
             y - 4.0,
-            number::percent(*mark)
+            number::mark(*mark, "%")
         ));
     }
     // The numbers of the axis stand on the left, above their lines; bars begin to the right of them.
@@ -347,7 +362,7 @@ pub(super) fn slopes(slopes: &Slopes) -> String {
         .pairs
         .iter()
         .flat_map(|(before, after)| [*before, *after]);
-    let axis = Axis::from_zero(values);
+    let axis = Axis::from_zero(values, slopes.unit);
     let (top, bottom) = SLOPE;
     let y = |value: f64| bottom - axis.place(value).clamp(0.0, 1.0) * (bottom - top);
     let (left, right) = (across(SLOPE_SIDES.0), across(SLOPE_SIDES.1));
@@ -358,7 +373,7 @@ pub(super) fn slopes(slopes: &Slopes) -> String {
             "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
              <text class=\"tick\" x=\"0\" y=\"{:.1}\">{}</text>",
             y + 4.0,
-            escape(&number::amount(*mark, slopes.unit))
+            escape(&number::mark(*mark, slopes.unit))
         ));
     }
     for (x, anchor, name) in [(&left, "start", "before"), (&right, "end", "after")] {
@@ -384,10 +399,7 @@ pub(super) fn slopes(slopes: &Slopes) -> String {
     body.push_str(&format!(
         "<line class=\"median\" x1=\"{left}\" x2=\"{right}\" y1=\"{one:.1}\" y2=\"{other:.1}\"/>\
          <circle class=\"median-dot\" cx=\"{left}\" cy=\"{one:.1}\" r=\"5\"/>\
-         <circle class=\"median-dot\" cx=\"{right}\" cy=\"{other:.1}\" r=\"5\"/>\
-         <text class=\"median-name\" x=\"100%\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-        other + 4.0,
-        escape(&number::amount(slopes.medians.1, slopes.unit))
+         <circle class=\"median-dot\" cx=\"{right}\" cy=\"{other:.1}\" r=\"5\"/>"
     ));
     drawing(
         slopes.id,
@@ -413,10 +425,19 @@ mod tests {
 
     #[test]
     fn steps_are_one_two_or_five_times_a_power_of_ten() {
-        assert!((round_step(0.013) - 0.02).abs() < 1e-9);
-        assert!((round_step(3.0) - 5.0).abs() < 1e-9);
-        assert!((round_step(10.0) - 10.0).abs() < 1e-9);
-        assert!((round_step(f64::NAN) - 1.0).abs() < 1e-9);
+        let step = |least| round_step(least, &[1.0, 2.0, 5.0, 10.0]);
+        assert!((step(0.013) - 0.02).abs() < 1e-9);
+        assert!((step(3.0) - 5.0).abs() < 1e-9);
+        assert!((step(10.0) - 10.0).abs() < 1e-9);
+        assert!((step(f64::NAN) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn steps_of_time_are_those_of_a_clock() {
+        assert!((time_step(110_000.0) - 120_000.0).abs() < 1e-9);
+        assert!((time_step(3_000.0) - 5_000.0).abs() < 1e-9);
+        assert!((time_step(3_700_000.0) - 7_200_000.0).abs() < 1e-9);
+        assert!((time_step(30.0) - 50.0).abs() < 1e-9);
     }
 
     #[test]

@@ -46,6 +46,8 @@ const BAR: usize = 20;
 const HEAD: &[&str] = &["metric", "before", "after", "difference", "", "p"];
 /// The most task classes that are shown.
 const MOST_CLASSES: usize = 40;
+/// Names that are longer are folded where there is little room.
+const NAME_COLUMNS: usize = 20;
 /// The least width that text is broken for.
 const NARROWEST: usize = 40;
 
@@ -102,6 +104,20 @@ impl Cell {
             value: cell.value.clone(),
             detail: cell.detail.clone(),
             tone: if cell.known { tone } else { Tone::Dim },
+        }
+    }
+
+    /// A long name goes on below.
+    fn fold(&mut self) {
+        let place = |(place, _): &(usize, &str)| *place <= NAME_COLUMNS;
+        let places = self.value.rmatch_indices(' ');
+        if columns(&self.value) > NAME_COLUMNS
+            && self.detail.is_empty()
+            && let Some((place, _)) = places.filter(|(place, _)| *place > 2).find(place)
+        {
+            let indent = self.value.len() - self.value.trim_start().len();
+            let rest = self.value.split_off(place);
+            self.detail = " ".repeat(indent) + rest.trim_start();
         }
     }
 
@@ -457,6 +473,9 @@ impl Grid<'_> {
                     && !p.value.is_empty()
                 {
                     last.detail = format!("p {}", p.value).replace("p < ", "p<");
+                }
+                if let [first, _, ..] = row.as_mut_slice() {
+                    first.fold();
                 }
             }
         }

@@ -5,6 +5,7 @@
 //! that calculation is shared with the rest. `cargo xtask coverage` repeats it 500 times with 2,000 runs each, which it asks for
 //! with `RALPH_GATE_COVERAGE=500`. Otherwise there are fewer and smaller repetitions, and only what these refute is an error.
 
+#[allow(dead_code, reason = "the benchmark's logs use the rest")]
 mod play;
 mod population;
 mod tally;

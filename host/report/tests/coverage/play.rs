@@ -75,6 +75,8 @@ pub(crate) struct Stage {
     session: Session,
     started: Value,
     contract: String,
+    /// What an agent says in every turn.
+    output: String,
 }
 
 impl Stage {
@@ -109,7 +111,13 @@ impl Stage {
             session: Session::open(&contract, None).unwrap(),
             started: serde_json::to_value(&record).unwrap(),
             contract,
+            output: "I have looked into it.".to_owned(),
         }
+    }
+
+    /// The same, with agents that say this in every turn.
+    pub(crate) fn with_output(self, output: String) -> Self {
+        Self { output, ..self }
     }
 
     /// Plays a run and gives its `events.jsonl`.
@@ -136,6 +144,7 @@ impl Stage {
         let mut run = Run {
             store,
             session: self.session.clone(),
+            output: &self.output,
             index: 0,
             done: false,
         };
@@ -166,15 +175,16 @@ enum End {
     Ended,
 }
 
-struct Run {
+struct Run<'s> {
     store: InMemoryStore<'static>,
     session: Session,
+    output: &'s str,
     index: u32,
     /// What nobody but the audit sees.
     done: bool,
 }
 
-impl Run {
+impl Run<'_> {
     fn play(&mut self, arm: Arm, agent: &Agent, random: &mut Random) -> End {
         loop {
             if random.unit() < CRASH {
@@ -225,7 +235,7 @@ impl Run {
         let iteration = Iteration {
             index: self.index,
             action,
-            output: "I have looked into it.".to_owned(),
+            output: self.output.to_owned(),
             checks: vec![CheckResult::new("tests", outcome)],
             // Something changes in every turn.
             artifacts: vec![Artifact {

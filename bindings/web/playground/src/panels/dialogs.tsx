@@ -4,13 +4,13 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { copy } from "../prose";
 
-function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
+export function Dialog({ title, onClose, wide = false, children }: { title: string; onClose: () => void; wide?: boolean; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     element.current?.showModal();
   }, []);
   return (
-    <dialog ref={element} aria-labelledby="dialog-title" onClose={onClose}>
+    <dialog ref={element} class={wide ? "wide" : ""} aria-labelledby="dialog-title" onClose={onClose}>
       <header>
         <h2 id="dialog-title">{title}</h2>
         <button type="button" class="icon" aria-label="Close" onClick={() => element.current?.close()}>
@@ -38,6 +38,16 @@ function CopyButton({ text, children }: { text: string; children: ComponentChild
   );
 }
 
+/** Lets the person keep a text as a file. */
+export function save(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
 export function ShareDialog({ link, onClose }: { link: string; onClose: () => void }) {
   return (
     <Dialog title="Share this page" onClose={onClose}>
@@ -54,14 +64,7 @@ export function ShareDialog({ link, onClose }: { link: string; onClose: () => vo
 export function VectorDialog({ make, onClose }: { make: (rule: string) => string; onClose: () => void }) {
   const [rule, setRule] = useState("what this loop shows");
   const text = make(rule);
-  const onSave = () => {
-    const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = `${rule.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "vector"}.json`;
-    link.click();
-    URL.revokeObjectURL(url);
-  };
+  const onSave = () => save(`${rule.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "vector"}.json`, "application/json", text);
   return (
     <Dialog title="Export as a test vector" onClose={onClose}>
       <p>

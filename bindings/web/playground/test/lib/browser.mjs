@@ -21,5 +21,5 @@ export async function launch(options = {}) {
     await context.close();
     await rm(profile, { recursive: true, force: true });
   };
-  return { context, close };
+  return { context, close, profile };
 }

@@ -92,12 +92,27 @@ export async function choose(page, id) {
 
 /** Drops a file on the page, as a person does with a mouse. */
 export function drop(page, name, bytes) {
-  return page.evaluate(({ name, text }) => {
-    const content = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  return dropAll(page, [[name, bytes]]);
+}
+
+/** Drops several files at once. */
+export function dropAll(page, files) {
+  return page.evaluate((files) => {
     const transfer = new DataTransfer();
-    transfer.items.add(new File([content], name));
+    for (const [name, text] of files) {
+      const content = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+      transfer.items.add(new File([content], name));
+    }
     document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
-  }, { name, text: Buffer.from(bytes).toString("base64") });
+  }, files.map(([name, bytes]) => [name, Buffer.from(bytes).toString("base64")]));
+}
+
+/** Drops files and folders of the disk, through the debugger: only so a page sees folders. */
+export async function dropPaths(page, paths) {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files: paths, dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"]) await session.send("Input.dispatchDragEvent", { type, x: 400, y: 300, data });
+  await session.detach();
 }
 
 /** Every example's file, by its id. */

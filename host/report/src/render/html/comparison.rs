@@ -21,30 +21,18 @@ pub(super) fn metrics(report: &Report) -> String {
     let mut body = String::from(
         "<p>After minus before, with 95 % intervals. The tinted side is the better one. \
          <span class=\"marks\">A <b class=\"better\">●</b> dot is clearly better, a <b class=\"worse\">■</b> square clearly worse, \
-         a <b>○</b> ring not clear: its interval reaches over zero.</span></p>\n",
+         a <b>○</b> ring not clear: its interval reaches over zero, or its adjusted p value is 0.05 or more.</span></p>\n",
     );
     if !rates.is_empty() {
         let caption = "Shares of runs, differences in percentage points";
-        body.push_str(&forest(
-            "share",
-            caption,
-            "Metric",
-            &rates,
-            number::bare_points,
-        ));
+        body.push_str(&forest("share", caption, "Metric", &rates, "points"));
     }
     if !amounts.is_empty() {
-        let caption = "Amounts per run, differences drawn in percent of the amount before";
-        body.push_str(&forest(
-            "amount",
-            caption,
-            "Metric",
-            &amounts,
-            number::change,
-        ));
+        let caption = "Amounts per run: less is better; drawn in percent of the amount before";
+        body.push_str(&forest("amount", caption, "Metric", &amounts, "change"));
     }
     body.push_str(&tests(&rows(overall)));
-    body.push_str("<h3>Runs behind the shares</h3>\n<div class=\"lists\">\n");
+    body.push_str("<div class=\"behind\"><h3>Runs behind the shares</h3>\n<div class=\"lists\">\n");
     for (index, row) in overall.rates.iter().enumerate() {
         for (arm, rate) in [("before", &row.before), ("after", &row.after)] {
             let title = format!("{}, {arm}", row.title);
@@ -52,18 +40,12 @@ pub(super) fn metrics(report: &Report) -> String {
             body.push_str(&parts::runs(report, &title, &rate.runs, &place));
         }
     }
-    body.push_str("</div>\n");
+    body.push_str("</div></div>\n");
     body
 }
 
 /// A table whose rows are drawn, too. Roles are said in full, because on a phone its rows are laid out in another way.
-fn forest(
-    id: &str,
-    caption: &str,
-    first: &str,
-    rows: &[Row],
-    write: impl Fn(f64) -> String,
-) -> String {
+fn forest(id: &str, caption: &str, first: &str, rows: &[Row], unit: &str) -> String {
     let found: Vec<Option<(f64, Interval)>> = rows.iter().map(drawn).collect();
     let values = found
         .iter()
@@ -80,8 +62,9 @@ fn forest(
         (first, ""),
         ("Before", "n"),
         ("After", "n"),
-        ("Difference", "plot"),
-        ("95 % interval", "n"),
+        ("After minus before", "plot"),
+        ("Difference", "n"),
+        ("Meaning", "m"),
         ("p", "n"),
     ] {
         head.push_str(&format!(
@@ -91,8 +74,8 @@ fn forest(
     format!(
         "<table class=\"forest\" role=\"table\"><caption>{label}</caption>\n\
          <thead role=\"rowgroup\"><tr role=\"row\">{head}</tr></thead>\n<tbody role=\"rowgroup\">\n{body}</tbody>\n\
-         <tfoot aria-hidden=\"true\"><tr><td></td><td></td><td></td><td class=\"plot\">{}</td><td></td><td></td></tr></tfoot></table>\n",
-        axis(&scale, write)
+         <tfoot aria-hidden=\"true\"><tr><td></td><td></td><td></td><td class=\"plot\">{}</td><td></td><td></td><td></td></tr></tfoot></table>\n",
+        axis(&scale, unit)
     )
 }
 
@@ -138,29 +121,33 @@ fn forest_row(id: &str, row: &Row, found: Option<(f64, Interval)>, scale: &Axis)
         ""
     };
     let direction = match row.better {
-        Better::Neither => String::new(),
-        better => format!("<span class=\"detail\">{}</span>", rows::better(better)),
-    };
-    let difference = if row.difference.known {
-        format!(
-            "<span class=\"value\">{} <b class=\"{class}\">{meaning}</b></span><span class=\"detail\">{}</span>",
-            escape(&row.difference.value),
-            escape(&row.difference.detail)
-        )
-    } else {
-        parts::two_lines(&row.difference)
+        Better::Higher | Better::Lower if row.says_direction => {
+            format!("<span class=\"detail\">{}</span>", rows::better(row.better))
+        }
+        _ => String::new(),
     };
     let p = row.p.map_or_else(|| "–".to_owned(), number::p);
+    let said = if row.difference.known { meaning } else { "–" };
     format!(
         "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">{}{primary}{direction}</th>\
          <td role=\"cell\" class=\"n b\">{}</td><td role=\"cell\" class=\"n a\">{}</td>\
-         <td role=\"cell\" class=\"plot\">{picture}</td><td role=\"cell\" class=\"n d\">{difference}</td>\
-         <td role=\"cell\" class=\"n p\">{}</td></tr>\n",
+         <td role=\"cell\" class=\"plot\">{picture}</td><td role=\"cell\" class=\"n d\">{}</td>\
+         <td role=\"cell\" class=\"m {class}\">{said}</td><td role=\"cell\" class=\"n p\">{}</td></tr>\n",
         escape(&title),
-        parts::two_lines(&row.before),
-        parts::two_lines(&row.after),
+        arm(row, &row.before),
+        arm(row, &row.after),
+        parts::two_lines(&row.difference),
         escape(&p)
     )
+}
+
+/// The number of an arm. How sure an amount is stands with the methods: here the difference matters.
+fn arm(row: &Row, cell: &rows::Cell) -> String {
+    if row.is_share || !cell.known {
+        parts::two_lines(cell)
+    } else {
+        escape(&cell.value)
+    }
 }
 
 /// How intervals and p values were made.
@@ -172,8 +159,10 @@ fn tests(all: &[Row]) -> String {
         any_primary |= row.primary;
         let p = |p: Option<f64>| p.map_or_else(|| "–".to_owned(), number::p);
         lines.push_str(&format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+            "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
             escape(&name(&row.title, LONGEST_NAME)),
+            escape(&row.before.interval),
+            escape(&row.after.interval),
             escape(&source.method),
             escape(source.test.as_deref().unwrap_or("–")),
             escape(&p(source.p)),
@@ -185,7 +174,9 @@ fn tests(all: &[Row]) -> String {
     }
     let head = [
         ("Metric", false),
-        ("Interval", false),
+        ("95 % before", true),
+        ("95 % after", true),
+        ("Interval of the difference", false),
         ("Test", false),
         ("p", true),
         ("p, adjusted", true),
@@ -196,8 +187,13 @@ fn tests(all: &[Row]) -> String {
         "No metric was chosen before the experiment: all p values are adjusted by Holm's method."
     };
     format!(
-        "<details><summary>How intervals and p values were made</summary>\n<p class=\"note\">{note}</p>\n{}</details>\n",
-        parts::table("plain", "Methods", &head, &lines)
+        "<details class=\"numbers\"><summary>How intervals and p values were made</summary>\n<p class=\"note\">{note}</p>\n{}</details>\n",
+        parts::table(
+            "plain",
+            "Intervals of each arm, and how differences were tested",
+            &head,
+            &lines
+        )
     )
 }
 
@@ -225,27 +221,23 @@ pub(super) fn classes(report: &Report) -> String {
                 let mut row = rate_row(rate);
                 rows::class(&class.name).clone_into(&mut row.title);
                 row.primary = false;
+                row.says_direction = false;
                 Some(row)
             })
             .collect();
         let caption = format!(
-            "{} by class, differences in percentage points",
-            primary.title
+            "{} by class: {}; differences in percentage points",
+            primary.title,
+            rows::better(primary.better)
         );
-        body.push_str(&forest(
-            "class",
-            &caption,
-            "Class",
-            &of_classes,
-            number::bare_points,
-        ));
+        body.push_str(&forest("class", &caption, "Class", &of_classes, "points"));
     }
     body.push_str(&class_table(report));
-    body.push_str("<h3>Runs behind the shares of each class</h3>\n");
+    body.push_str("<div class=\"behind\"><h3>Runs behind the shares of each class</h3>\n<div class=\"of-classes\">\n");
     for (class_index, class) in shown().enumerate() {
         let title = escape(&name(rows::class(&class.name), LONGEST_NAME));
         body.push_str(&format!(
-            "<details><summary>{title}</summary><div class=\"lists\">\n"
+            "<details class=\"runs\"><summary>{title}</summary><div class=\"lists\">\n"
         ));
         for (index, row) in class.comparison.rates.iter().enumerate() {
             for (arm, rate) in [("before", &row.before), ("after", &row.after)] {
@@ -256,6 +248,7 @@ pub(super) fn classes(report: &Report) -> String {
         }
         body.push_str("</div></details>\n");
     }
+    body.push_str("</div></div>\n");
     body
 }
 

@@ -80,7 +80,9 @@ pub(super) fn endings(report: &Report) -> String {
     }
     body.push_str("<figcaption>Shares of the runs of each arm. The numbers are those of the table.</figcaption>\n</figure>\n");
     body.push_str(&ending_table(report));
-    body.push_str("<h3>Runs behind the endings</h3>\n<div class=\"lists\">\n");
+    body.push_str(
+        "<div class=\"behind\"><h3>Runs behind the endings</h3>\n<div class=\"lists\">\n",
+    );
     for (index, ending) in endings.iter().enumerate() {
         for (arm, list) in [("before", &ending.before), ("after", &ending.after)] {
             let title = format!("{}, {arm}", rows::ending(&ending.ending));
@@ -88,7 +90,7 @@ pub(super) fn endings(report: &Report) -> String {
             body.push_str(&parts::runs(report, &title, list, &place));
         }
     }
-    body.push_str("</div>\n");
+    body.push_str("</div></div>\n");
     body
 }
 
@@ -164,7 +166,7 @@ pub(super) fn iterations(report: &Report) -> String {
     ];
     format!(
         "<figure>\n{}{drawn}\n<figcaption>Shares of the runs of each arm whose iterations are known.</figcaption>\n</figure>\n\
-         <details><summary>The numbers behind this figure</summary>\n{}</details>\n",
+         <details class=\"numbers\"><summary>The numbers behind this figure</summary>\n{}</details>\n",
         parts::legend(report),
         parts::table("plain", "Iterations per run", &head, &lines)
     )
