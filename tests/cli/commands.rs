@@ -25,6 +25,7 @@ const COMMANDS: [&[&str]; 34] = [
     &["contract"],
     &["contract", "check"],
     &["route"],
+    &["import"],
     &["promise"],
     &["fingerprint"],
     &["signal"],

@@ -16,6 +16,7 @@ mod coverage;
 mod crash;
 mod demo;
 mod dist;
+mod example;
 mod fuzz;
 mod hostile;
 mod install;
@@ -23,10 +24,12 @@ mod model;
 mod mutants;
 mod policies;
 mod process;
+mod replay;
 mod scratch;
 mod setup;
 mod sources;
 mod statistics;
+mod telemetry;
 mod terminal;
 mod test;
 mod tidy;
@@ -43,6 +46,7 @@ use workspace::Workspace;
 /// Every command, in the order in which a newcomer needs them.
 pub(crate) const COMMANDS: &[Command] = &[
     demo::COMMAND,
+    example::COMMAND,
     build::COMMAND,
     bindings::COMMAND,
     test::COMMAND,

@@ -450,9 +450,8 @@ fn touch(command: &Simple) -> Touch {
         {
             Touch::Yes
         }
-        "sed" | "awk" | "gawk" => Touch::No,
         "find" if ["-delete", "-exec", "-execdir", "-ok"].into_iter().any(has) => Touch::Perhaps,
-        "find" | "fd" => Touch::No,
+        "awk" | "fd" | "find" | "gawk" | "sed" => Touch::No,
         word if CHANGING.contains(&word) => {
             let files = rest.iter().filter(|word| !word.starts_with('-'));
             let mut files = files.peekable();

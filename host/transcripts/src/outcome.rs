@@ -49,7 +49,7 @@ fn ended_badly(code: i64, printed: Printed, text: &str) -> (Outcome, String) {
     match code {
         124 => return unknown("it ran out of time"),
         126 | 127 => return unknown("it could not be started"),
-        code if code < 0 || code > 128 => return unknown("it was killed"),
+        code if !(0..=128).contains(&code) => return unknown("it was killed"),
         _ => {}
     }
     let is_lost = text.lines().take(5).any(|line| {
@@ -92,11 +92,11 @@ mod tests {
     use super::*;
     use crate::command::{Command, of};
 
-    fn told(command: &str, status: Status, text: &str) -> (Outcome, String) {
+    fn told(command: &str, status: &Status, text: &str) -> (Outcome, String) {
         let Command::Test(plan) = of(command) else {
             panic!("{command} runs tests");
         };
-        judge(plan, &status, text)
+        judge(plan, status, text)
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
             ),
             ("cd x && pytest", 1, "E assert", Fail),
         ] {
-            let told = told(command, Status::Exit(code), text);
+            let told = told(command, &Status::Exit(code), text);
             assert_eq!(told.0, outcome, "{command} {code} {text}: {}", told.1);
         }
     }
@@ -142,7 +142,7 @@ mod tests {
             ("cargo build && pytest", "error: nothing", Unknown),
         ] {
             let code = i64::from(command.contains("&&"));
-            let told = told(command, Status::Exit(code), text);
+            let told = told(command, &Status::Exit(code), text);
             assert_eq!(told.0, outcome, "{command} {text}: {}", told.1);
         }
     }
@@ -151,7 +151,7 @@ mod tests {
     fn a_command_that_was_not_seen_to_end_is_unknown_whatever_it_printed() {
         let told = told(
             "pytest",
-            Status::Unfinished("still running"),
+            &Status::Unfinished("still running"),
             "1 failed in 0.1s",
         );
         assert_eq!(told, (Outcome::Unknown, "still running".to_owned()));

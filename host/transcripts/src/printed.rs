@@ -80,7 +80,7 @@ pub(crate) fn read(text: &str) -> Printed {
         }
         sum.passed = sum.passed.saturating_add(mark.passed);
         if sum.line.is_empty() || mark.passed > 0 {
-            sum.line = cut(line.trim(), QUOTED).to_owned();
+            cut(line.trim(), QUOTED).clone_into(&mut sum.line);
         }
         if mark.failed && sum.failed.is_none() {
             sum.failed = Some(cut(line.trim(), QUOTED).to_owned());
@@ -225,10 +225,9 @@ fn javascript(line: &str) -> Option<Mark> {
         && counts.ends_with(" total")
     {
         let failed = before(counts, " failed").unwrap_or(0) > 0;
-        let passed = match text.starts_with("Tests:") {
-            true => before(counts, " passed").unwrap_or(0),
-            false => 0,
-        };
+        let is_of_tests = text.starts_with("Tests:");
+        let passed = before(counts, " passed").filter(|_| is_of_tests);
+        let passed = passed.unwrap_or(0);
         return Some(says(Runner::Jest, passed, failed));
     }
     if let Some(counts) = text
@@ -237,10 +236,9 @@ fn javascript(line: &str) -> Option<Mark> {
         && counts.ends_with(')')
     {
         let failed = before(counts, " failed").unwrap_or(0) > 0;
-        let passed = match text.starts_with("Tests  ") {
-            true => before(counts, " passed").unwrap_or(0),
-            false => 0,
-        };
+        let is_of_tests = text.starts_with("Tests  ");
+        let passed = before(counts, " passed").filter(|_| is_of_tests);
+        let passed = passed.unwrap_or(0);
         return Some(says(Runner::Vitest, passed, failed));
     }
     let (count, word) = text.split_once(' ')?;
@@ -266,7 +264,7 @@ fn node(line: &str) -> Option<Mark> {
     }
 }
 
-/// `ok  	package	0.1s`, `FAIL	package`, `--- FAIL: TestX`.
+/// Lines that begin with `ok`, two spaces and a tab, or with `FAIL`, alone or before a tab.
 fn go(line: &str) -> Option<Mark> {
     if let Some(rest) = line.strip_prefix("ok  \t") {
         let ran = !rest.contains("[no tests to run]");

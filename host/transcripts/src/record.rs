@@ -16,7 +16,7 @@ use crate::run::{
 use crate::seen::Seen;
 
 /// The longest text of a turn that is kept, in bytes, and the longest command.
-const LONGEST_TEXT: usize = 4 << 20;
+const LONGEST_TEXT: usize = 1 << 20;
 const LONGEST_COMMAND: usize = 1000;
 /// Calls whose answers are waited for.
 const OPEN_CALLS: usize = 1000;
@@ -298,13 +298,13 @@ impl<'g> Recorder<'g> {
             self.run.text.push_str(cut(text, room));
         }
         self.run.sent_back = false;
-        self.run.state = match (turn, self.run.state) {
-            (Turn::Over, _) => State::Said,
-            (Turn::Perhaps, _) if !text.is_empty() => State::Said,
-            // A thought beside a text that was said.
-            (Turn::Perhaps, State::Said) => State::Said,
-            _ => State::Working,
+        let is_end = match turn {
+            Turn::Over => true,
+            Turn::Goes => false,
+            // Without a text, it is a thought beside one that was said.
+            Turn::Perhaps => !text.is_empty() || self.run.state == State::Said,
         };
+        self.run.state = if is_end { State::Said } else { State::Working };
     }
 
     /// The same text again, as a whole: what was noted of the message before is replaced.

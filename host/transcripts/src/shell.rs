@@ -27,6 +27,10 @@ pub(crate) struct Simple {
     pub(crate) background: bool,
 }
 
+/// Words that begin what is more than simple commands.
+const COMPOUND: &[&str] = &[
+    "case", "do", "for", "function", "if", "select", "then", "until", "while",
+];
 /// The most simple commands that are looked at; and the longest text.
 const COMMANDS: usize = 200;
 const LONGEST: usize = 1 << 16;
@@ -76,7 +80,9 @@ impl Parser {
             '$' if rest.peek() == Some(&'(') => self.substitution(rest)?,
             '`' => self.until('`', rest)?,
             '#' if self.word.is_none() => while rest.next_if(|c| *c != '\n').is_some() {},
-            ' ' | '\t' | '\r' => self.end_word(),
+            '(' if self.word.is_some() => return None,
+            // A group has the exit status of its last command, as if it were not there.
+            ' ' | '\t' | '\r' | '(' | ')' => self.end_word(),
             '\n' | ';' => self.end_command(Join::Then)?,
             '&' if rest.next_if_eq(&'&').is_some() => self.end_command(Join::And)?,
             '&' if rest.next_if_eq(&'>').is_some() => {
@@ -97,10 +103,6 @@ impl Parser {
             }
             '>' => self.redirect(rest),
             '<' => self.read_from(rest)?,
-            // A group has the exit status of its last command, as if it were not there.
-            '(' | ')' if self.word.is_none() => self.end_word(),
-            '(' => return None,
-            ')' => self.end_word(),
             c => self.push(c),
         }
         Some(())
@@ -242,12 +244,9 @@ impl Parser {
             }
             return Some(());
         }
-        const WORDS: &[&str] = &[
-            "for", "while", "until", "case", "select", "function", "if", "then", "do",
-        ];
         if words
             .first()
-            .is_some_and(|word| WORDS.contains(&word.as_str()))
+            .is_some_and(|word| COMPOUND.contains(&word.as_str()))
         {
             return None;
         }
