@@ -115,7 +115,7 @@ fn the_clients_own_places_are_looked_into_and_named() {
     assert_eq!(answer["summary"]["runs"], 2);
     assert_eq!(
         answer["summary"]["skipped"][0]["reason"],
-        "it is a subagent's transcript: its work counts in the session that started it"
+        "it is a subagent's transcript: the run is the session that started it"
     );
     let written = lines(&fs::read_to_string(format!("{home}/runs.jsonl")).unwrap());
     assert_eq!(written[0]["data"]["id"], "claude-code:older");
@@ -245,11 +245,11 @@ fn mistakes_are_explained() {
     for (arguments, expected) in [
         (
             vec!["import", "--since", "yesterday"],
-            "error: --since yesterday is no day; write it as 2026-01-31\n",
+            "error: --since yesterday is no day; write it as 2026-01-31\nhelp: see `ralph-gate --help`\n",
         ),
         (
             vec!["import", "--label", "x"],
-            "error: --label x has no value; write it as NAME=VALUE\n",
+            "error: --label x has no value; write it as NAME=VALUE\nhelp: see `ralph-gate --help`\n",
         ),
         (
             vec!["import", "/nowhere/at/all"],

@@ -10,8 +10,8 @@ use ralph_gate::audit::{
 use ralph_gate::engine::{Outcome, Problem};
 use ralph_gate::memory::SessionKey;
 use ralph_gate::memory::course::Truth;
-use ralph_gate::process::{self, Role};
-use ralph_gate::runner::{self, Control, RunError};
+use ralph_gate::process::{self, Role, Signals, Stop};
+use ralph_gate::runner::{self, RunError};
 use serde_json::{Value, json};
 
 use super::args::AuditArgs;
@@ -19,13 +19,14 @@ use super::error::CliError;
 use super::input::Input;
 use super::loops::place::{Place, root};
 use super::policy::Policies;
-use super::run::listen;
 use super::terminal::{Painter, Terminal, clean};
 use super::words::word;
 use super::{Exit, gate};
 
 /// The longest name of whoever audits, in bytes.
 const NAME: usize = 1000;
+/// The exit code of a process that was interrupted twice.
+const INTERRUPTED: i32 = 130;
 
 pub(crate) fn run(args: &AuditArgs, terminal: &Terminal) -> Result<Exit, CliError> {
     if let Some(by) = &args.by
@@ -75,11 +76,11 @@ fn guarded() -> Result<Exit, CliError> {
 
 fn audit(args: &AuditArgs, terminal: &Terminal) -> Result<Exit, CliError> {
     let (signals, _) = process::enter().map_err(RunError::from)?;
-    let control = Control::new().map_err(|error| RunError::System {
+    let stop = Stop::new().map_err(|error| RunError::System {
         what: "the checks can't be controlled",
         error,
     })?;
-    listen(signals, control.clone());
+    end_with(signals, stop.clone());
     let place = Place::find(&args.place, terminal)?;
     let Some(key) = &place.key else {
         let root = place.root;
@@ -94,7 +95,7 @@ fn audit(args: &AuditArgs, terminal: &Terminal) -> Result<Exit, CliError> {
         config: config.as_deref(),
         by: &args.by(),
         policies: Some(&*Policies::shared()),
-        stop: control.stop(),
+        stop: &stop,
     }
     .audit(args.keeping())?;
     let answer = answer(key, &audited);
@@ -102,6 +103,22 @@ fn audit(args: &AuditArgs, terminal: &Terminal) -> Result<Exit, CliError> {
         describe(painter, key, &audited)
     })?;
     Ok(exit(audited.record.truth))
+}
+
+/// Whoever interrupts wants the checks to end, and nothing to be found out.
+fn end_with(signals: Signals, stop: Stop) {
+    let wait = move || {
+        for _ in signals {
+            if stop.is_canceled() {
+                process::end_now(INTERRUPTED);
+            }
+            stop.cancel();
+        }
+    };
+    // Without it a signal ends the process by itself, and the guard the rest.
+    let _ = std::thread::Builder::new()
+        .name("interrupts".into())
+        .spawn(wait);
 }
 
 /// Checks may change their folder.

@@ -13,7 +13,7 @@ pub enum ImportError {
     #[error("it is a transcript of {0}, which was not asked for")]
     OtherClient(&'static str),
     /// What a subagent did is a part of the session that started it.
-    #[error("it is a subagent's transcript: its work counts in the session that started it")]
+    #[error("it is a subagent's transcript: the run is the session that started it")]
     Subagent,
     /// Nobody worked in it.
     #[error("no turn of an agent is in it")]

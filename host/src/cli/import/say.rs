@@ -105,7 +105,9 @@ fn table(painter: Painter, places: &[Place], summary: &Summary) -> String {
     }
     row("left out", odd.join(", "));
     if !summary.skipped.is_empty() {
-        row("skipped", format!("{} files", summary.skipped.len()));
+        let count = summary.skipped.len();
+        let files = if count == 1 { "file" } else { "files" };
+        row("skipped", format!("{count} {files}"));
     }
     for skipped in &summary.skipped {
         let _ = writeln!(
