@@ -13,7 +13,7 @@ use serde_json::json;
 use super::args::ExperimentArgs;
 use super::error::CliError;
 use super::terminal::{Painter, Terminal, clean, print};
-use super::{Exit, gate, run};
+use super::{Exit, gate};
 use bar::Bar;
 use tell::{Lines, Told};
 
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ExperimentArgs, terminal: &Terminal) -> Result<Exit, Cl
         return Ok(Exit::Success);
     }
     match process::role() {
-        Role::Outer => Ok(Exit::Code(run::started_again()?)),
+        Role::Outer => Ok(Exit::Code(super::run::started_again()?)),
         Role::Inner => conduct(args, terminal),
     }
 }
@@ -73,7 +73,7 @@ fn conduct(args: &ExperimentArgs, terminal: &Terminal) -> Result<Exit, CliError>
     let program = std::env::current_exe().map_err(system("this program can't be started again"))?;
     let experiment = look(args)?.open()?;
     let told = Told::new(&experiment.plan().name, terminal);
-    let conducted = if run::is_wanted(args.plain, terminal) {
+    let conducted = if super::run::is_wanted(args.plain, terminal) {
         go(&experiment, &program, args, &stop, &Bar::new(told))
     } else {
         go(&experiment, &program, args, &stop, &Lines::new(told))

@@ -125,7 +125,7 @@ fn standard(
 /// The outer process: whoever kills it kills all of the loop.
 fn guarded(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
     let ended = started_again();
-    if live::is_wanted(args.plain, terminal) {
+    if is_wanted(args.plain, terminal) {
         live::restore_after_other();
     }
     Ok(Exit::Code(ended?))
