@@ -15,8 +15,9 @@ pub(crate) const COMMAND: Command = Command {
     details: "Lets simulated agents of stated honesty and skill run 1,000 loops in each arm, through the real gate and\n\
               memory, reads the logs, compares the arms as `ralph-gate report` does, and looks whether each interval\n\
               contains what is true, which is calculated from the agents' Markov chain. 500 times, once with runs that have\n\
-              nothing to do with each other and once with pairs. Prints a table; a share outside 95 % and two points is an\n\
-              error. Takes minutes, optimised. `cargo xtask test` always does the same with fewer and smaller repetitions.",
+              nothing to do with each other and once with pairs. Prints a table. A way to make intervals whose share is outside\n\
+              95 % and two points is an error, and so is a single quantity that the repetitions refute.\n\
+              Takes minutes, optimised. `cargo xtask test` always does the same with fewer and smaller repetitions.",
     flags: &[Flag {
         name: "--repetitions N",
         meaning: "how often; 500 unless said. With fewer only what they refute is an error",

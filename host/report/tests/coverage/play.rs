@@ -4,7 +4,7 @@ use ralph_gate_component::json;
 use ralph_gate_component::session::Session;
 use ralph_gate_memory::course::{Evaluated, LoopRecord, names};
 use ralph_gate_memory::disk::{Disk as _, Place};
-use ralph_gate_memory::{Change, Event, Gate, InMemoryStore, SessionKey, Start};
+use ralph_gate_memory::{Change, Event, Gate, InMemoryStore, SessionKey};
 use ralph_gate_report::statistics::Random;
 use ralph_gate_types::{
     Action, Artifact, ArtifactKind, CallError, CheckResult, Decision, EngineError, Iteration,
@@ -37,6 +37,7 @@ fn ask_text(function: &str, input: &Value, name: &str) -> Result<String, CallErr
 }
 
 impl Gate for Formats {
+    /// The gate's crate is no component.
     fn digest(&self) -> Option<&str> {
         None
     }
@@ -77,8 +78,7 @@ impl Gate for Formats {
 pub(crate) struct Stage {
     arm: Arm,
     session: Session,
-    started: Value,
-    contract: String,
+    started: LoopRecord,
     /// What an agent says in every turn.
     output: String,
 }
@@ -96,7 +96,7 @@ impl Stage {
         });
         let routing: Routing = ask("route", &json!({ "request": request.to_string() })).unwrap();
         let contract = routing.contract.unwrap();
-        let record: LoopRecord = serde_json::from_value(json!({
+        let started = serde_json::from_value(json!({
             "version": "0.1.0",
             "at_ms": 1_000,
             "mode": routing.mode,
@@ -113,8 +113,7 @@ impl Stage {
         Self {
             arm,
             session: Session::open(&contract, None).unwrap(),
-            started: serde_json::to_value(&record).unwrap(),
-            contract,
+            started,
             output: "I have looked into it.".to_owned(),
         }
     }
@@ -133,16 +132,12 @@ impl Stage {
         random: &mut Random,
     ) -> Vec<u8> {
         let mut started = self.started.clone();
-        let mut labels = json!({ "arm": self.arm.name(), "experiment": "simulated" });
-        if let Some(task) = task {
-            labels["task"] = json!(task);
-        }
-        started["labels"] = labels;
-        let start = Start {
-            contract: self.contract.clone(),
-            events: vec![Event::new(names::STARTED, &started).unwrap()],
-            ..Start::default()
-        };
+        let labels = [("arm", self.arm.name()), ("experiment", "simulated")];
+        let labels = labels.into_iter().chain(task.map(|task| ("task", task)));
+        started.labels = labels
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let start = started.start(None).unwrap();
         let key = SessionKey::Session(name.to_owned());
         let store = InMemoryStore::new(&Formats, &key, &start).unwrap();
         let mut run = Run {
@@ -283,7 +278,7 @@ impl Run<'_> {
             "checks": [],
         });
         let change = Change {
-            events: vec![Event::new("audit", &found).unwrap()],
+            events: vec![Event::new(names::AUDIT, &found).unwrap()],
             ..Change::default()
         };
         self.store.save(&change).unwrap();
