@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isError } from "./answers";
 import { EXAMPLES, isAs } from "./examples";
 import { dropped } from "./drop";
-import { hasManyRuns, LogError, openLog, readLog, readLogs } from "./history";
+import { hasManyRuns, LogError, openLog, readLogs } from "./history";
 import { brief } from "./loop";
 import { EMPTY_ITERATION, empty, following, type Log } from "./model";
 import { ContractPanel } from "./panels/contract";

@@ -4,7 +4,7 @@ use crate::model::Report;
 use crate::render::number;
 use crate::render::text::html as escape;
 
-use super::parts;
+use super::{capital, parts};
 
 /// The division of runs, and what is missing.
 pub(super) fn data(report: &Report) -> String {
@@ -21,7 +21,7 @@ pub(super) fn data(report: &Report) -> String {
     let mut body = format!(
         "<h3>Sample ratio</h3>\n<p class=\"check {class}\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span>\
          <span>{}{p}</span></p>\n<h3>Missing</h3>\n",
-        escape(&ratio.message)
+        escape(&capital(&ratio.message))
     );
     if report.missing.is_empty() {
         body.push_str("<p>Nothing is missing.</p>\n");
@@ -32,7 +32,7 @@ pub(super) fn data(report: &Report) -> String {
         let place = format!("missing[{index}].runs");
         body.push_str(&parts::runs(
             report,
-            &missing.message,
+            &capital(&missing.message),
             &missing.runs,
             &place,
         ));

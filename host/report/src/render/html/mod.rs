@@ -99,7 +99,7 @@ fn header(page: &mut String, report: &Report) {
          <h1 class=\"{class}\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span>{}</h1>\n\
          <p class=\"lede\">{}</p>\n<dl class=\"facts\">\n",
         capital(decision.outcome.title()),
-        escape(&decision.message)
+        escape(&capital(&decision.message))
     ));
     let mut fact = |class: &str, term: &str, what: &str, detail: &str| {
         page.push_str(&format!(
@@ -177,8 +177,12 @@ fn footer(page: &mut String, report: &Report) {
     ));
 }
 
-/// With a capital letter.
+/// With a capital letter, unless it begins with the id of a metric.
 fn capital(text: &str) -> String {
+    let first = text.split(' ').next().unwrap_or_default();
+    if first.contains('_') {
+        return text.to_owned();
+    }
     let mut characters = text.chars();
     match characters.next() {
         Some(first) => first.to_uppercase().chain(characters).collect(),
@@ -189,6 +193,13 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_begins_with_a_capital_letter_and_an_id_stays_as_it_is() {
+        assert_eq!(capital("every condition is met"), "Every condition is met");
+        assert_eq!(capital("handoff_rate falls"), "handoff_rate falls");
+        assert_eq!(capital(""), "");
+    }
 
     #[test]
     fn the_style_can_not_end_its_element_and_asks_for_nothing() {
