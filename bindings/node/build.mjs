@@ -1,7 +1,8 @@
 // Builds the package: `node build.mjs embedded.json`, in a folder where `src/generated` is filled and npm has installed.
 //
 // `embedded.json` lists the components that travel inside, as `cargo xtask` writes it. Each becomes one CommonJS file
-// in `dist` that both module systems load: what jco makes of it, and its bytes.
+// in `dist` that both module systems load: what jco makes of it, and its bytes. So does what reads logs, which is no
+// component: `page` holds what wasm-bindgen made of it.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,6 +17,7 @@ const { identity, components } = JSON.parse(readFileSync(process.argv[2], "utf8"
 rmSync("dist", { recursive: true, force: true });
 rmSync("transpiled", { recursive: true, force: true });
 for (const { name, path } of components) await embed(name, path);
+await embedPage();
 for (const system of ["esm", "cjs"]) compile(system);
 for (const system of ["esm", "cjs"]) await document(system);
 
@@ -42,6 +44,24 @@ async function embed(name, path) {
   const constants = `module.exports = ${JSON.stringify({ identity, modules: Object.fromEntries(modules) })};\n`;
   writeFileSync(`${folder}/constants.cjs`, constants);
   writeFileSync(`${folder}/entry.cjs`, readFileSync("embedded.cjs"));
+  await bundle(folder, name);
+  if (readFileSync(`dist/${name}.cjs`, "utf8").includes(LOG)) throw new Error(`esbuild left calls of ${LOG}`);
+}
+
+/** Writes `dist/history.cjs`. */
+async function embedPage() {
+  const folder = "transpiled/history";
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}/package.json`, '{ "type": "module" }');
+  writeFileSync(`${folder}/history.js`, readFileSync("page/history.js"));
+  const wasm = readFileSync("page/history_bg.wasm").toString("base64");
+  writeFileSync(`${folder}/constants.cjs`, `module.exports = ${JSON.stringify({ wasm })};\n`);
+  writeFileSync(`${folder}/entry.cjs`, readFileSync("page.cjs"));
+  await bundle(folder, "history");
+}
+
+/** Makes one file of a folder's `entry.cjs` and what it needs. */
+async function bundle(folder, name) {
   await build({
     entryPoints: [`${folder}/entry.cjs`],
     outfile: `dist/${name}.cjs`,
@@ -53,7 +73,6 @@ async function embed(name, path) {
     legalComments: "none",
     pure: [LOG],
   });
-  if (readFileSync(`dist/${name}.cjs`, "utf8").includes(LOG)) throw new Error(`esbuild left calls of ${LOG}`);
 }
 
 /**

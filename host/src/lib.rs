@@ -11,10 +11,14 @@
 )]
 
 #[cfg(unix)]
+pub mod audit;
+#[cfg(unix)]
 pub mod config;
 pub mod engine;
 #[cfg(unix)]
 pub mod evidence;
+#[cfg(unix)]
+pub mod experiment;
 #[cfg(unix)]
 pub mod harness;
 #[cfg(unix)]
@@ -32,6 +36,8 @@ pub mod report;
 #[cfg(unix)]
 pub mod runner;
 pub mod schema;
+#[cfg(unix)]
+pub mod telemetry;
 pub mod visible;
 #[cfg(unix)]
 mod words;

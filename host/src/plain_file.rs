@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -39,6 +39,15 @@ impl From<io::Error> for Unreadable {
             _ => Self::Failed(error),
         }
     }
+}
+
+/// What a file has from a place on, and at most so much of it. Nothing if it ends before.
+pub(crate) fn read_on(path: &Path, from: u64, most: u64) -> Result<Vec<u8>, Unreadable> {
+    let (mut file, _) = open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A plain file, or one that a link leads to, and how many bytes it has. Nothing else is waited for.
@@ -90,6 +99,11 @@ mod tests {
             read.map_err(|error| error.to_string())
         };
         assert_eq!(read("file", 4), Ok(b"four".to_vec()));
+        let on = |from, most| read_on(&path("file"), from, most).unwrap();
+        assert_eq!(
+            (on(1, 2), on(2, 9), on(5, 9)),
+            (b"ou".to_vec(), b"ur".to_vec(), vec![])
+        );
         assert_eq!(read("link", 4), Ok(b"four".to_vec()));
         let too_large = "it has 4 bytes; at most 3 are read".to_owned();
         assert_eq!(read("file", 3), Err(too_large));

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::harness::{Files, command, run, run_with};
 
-const COMMANDS: [&[&str]; 34] = [
+const COMMANDS: [&[&str]; 38] = [
     &["run"],
     &["init"],
     &["hook"],
@@ -25,6 +25,10 @@ const COMMANDS: [&[&str]; 34] = [
     &["contract"],
     &["contract", "check"],
     &["route"],
+    &["import"],
+    &["audit"],
+    &["experiment"],
+    &["export-otlp"],
     &["promise"],
     &["fingerprint"],
     &["signal"],

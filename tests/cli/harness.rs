@@ -7,6 +7,7 @@ use std::{fs, thread};
 
 use ralph_gate_tests::binary::binary;
 use ralph_gate_tests::git;
+use ralph_gate_tests::logs::Scratch;
 use ralph_gate_tests::said::Said;
 
 /// The command with an environment in which a defect would show its backtrace.
@@ -44,13 +45,13 @@ pub(crate) fn run<S: AsRef<OsStr>>(arguments: &[S]) -> Said {
 
 /// A folder for the files of one test.
 pub(crate) struct Files {
-    folder: tempfile::TempDir,
+    folder: Scratch,
 }
 
 impl Files {
     pub(crate) fn new() -> Self {
         Self {
-            folder: tempfile::tempdir().unwrap(),
+            folder: Scratch::new(),
         }
     }
 

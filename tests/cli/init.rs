@@ -8,6 +8,7 @@ use ralph_gate::config::{Config, FILE_NAMES};
 use ralph_gate::engine::{GateEngine, Mode};
 use serde_json::json;
 
+use ralph_gate_tests::logs::Scratch;
 use ralph_gate_tests::said::Said;
 
 use crate::harness::command;
@@ -15,11 +16,11 @@ use crate::harness::command;
 const FILE: &str = "ralph-gate.toml";
 
 /// A folder to begin in.
-struct Folder(tempfile::TempDir);
+struct Folder(Scratch);
 
 impl Folder {
     fn new(files: &[(&str, &str)]) -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
+        let folder = Self(Scratch::new());
         for (name, text) in files {
             let path = folder.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();

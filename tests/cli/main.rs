@@ -6,6 +6,7 @@ mod bad_input;
 mod commands;
 mod evaluate;
 mod harness;
+mod import;
 #[cfg(unix)]
 mod init;
 mod memory;

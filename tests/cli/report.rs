@@ -168,7 +168,6 @@ fn thresholds_come_from_the_configuration_and_the_command_line_wins() {
     let config = "[report]\nmin_false_complete_reduction = 0.9\n";
     let files = Placed::new(&[("runs.jsonl", &arms()), ("ralph-gate.toml", config)]);
     let outcome = |more: &[&str]| {
-        let mut command = command();
         let arguments = [
             "report",
             "--json",
@@ -178,11 +177,8 @@ fn thresholds_come_from_the_configuration_and_the_command_line_wins() {
             "arm=ralph",
             "runs.jsonl",
         ];
-        command
-            .current_dir(files.path(""))
-            .args(arguments)
-            .args(more);
-        let said = run_with(command, "");
+        let mut command = command(&[&arguments, more].concat());
+        let said = Said::by(command.current_dir(files.path("")));
         let report: Value =
             serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {said:?}"));
         report["decision"]["outcome"].as_str().unwrap().to_owned()

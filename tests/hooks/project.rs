@@ -6,17 +6,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::event_schema;
+use ralph_gate_tests::logs::Scratch;
 use ralph_gate_tests::processes::Mark;
 use ralph_gate_tests::said::Said;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// Where the official plugin keeps its loop.
 pub(crate) const LOOP_FILE: &str = ".claude/ralph-loop.local.md";
 
 /// A folder with a home and a project.
 pub(crate) struct Project {
-    folder: TempDir,
+    folder: Scratch,
     /// What everything carries that is started here.
     pub(crate) mark: Mark,
 }
@@ -24,7 +25,7 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn new() -> Self {
         let project = Self {
-            folder: TempDir::new().unwrap(),
+            folder: Scratch::new(),
             mark: Mark::new(),
         };
         fs::create_dir(project.work()).unwrap();
@@ -85,6 +86,15 @@ impl Project {
             return Value::Null;
         }
         serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        // Every log that a test leaves is as the schema says. One that fails has something else to say.
+        if !std::thread::panicking() {
+            event_schema::check_below(&self.work().join(".ralph"));
+        }
     }
 }
 

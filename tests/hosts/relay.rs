@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::logs::Scratch;
 use serde_json::{Value, json};
 
 const KEY: &str = "relay";
@@ -26,7 +27,7 @@ exists = true
 "#;
 
 /// A folder with a loop.
-struct Relay(tempfile::TempDir);
+struct Relay(Scratch);
 
 /// Lets every language have its turn. `target` is cargo's target folder.
 pub(crate) fn run(target: &Path) -> Result<()> {
@@ -54,7 +55,7 @@ pub(crate) fn run(target: &Path) -> Result<()> {
 
 impl Relay {
     fn new() -> Result<Self> {
-        let folder = tempfile::tempdir()?;
+        let folder = Scratch::new();
         fs::write(folder.path().join("ralph-gate.toml"), CONFIG)?;
         Ok(Self(folder))
     }

@@ -12,6 +12,7 @@ use std::{fs, thread};
 
 use ralph_gate_tests::agent_script::{Script, Step};
 use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::event_schema;
 use ralph_gate_tests::git;
 use ralph_gate_tests::place::Place;
 use ralph_gate_tests::processes::runner_of;
@@ -69,6 +70,17 @@ impl Workplace {
         agent_arguments: &[&str],
         turns: &[Vec<Step>],
     ) -> Running<'_> {
+        self.start_among(&[], arguments, agent_arguments, turns)
+    }
+
+    /// Starts `ralph-gate run` with variables of its environment, too.
+    pub(crate) fn start_among(
+        &self,
+        variables: &[(&str, &str)],
+        arguments: &[&str],
+        agent_arguments: &[&str],
+        turns: &[Vec<Step>],
+    ) -> Running<'_> {
         let script = Script {
             turns: turns.to_vec(),
         };
@@ -76,6 +88,7 @@ impl Workplace {
         fs::write(&path, serde_json::to_string(&script).unwrap()).unwrap();
         let mut command = self.command(binary());
         command
+            .envs(variables.iter().copied())
             .args(["run", "--session", KEY])
             .args(arguments)
             .args(["--", env!("CARGO_BIN_EXE_scripted-agent")])
@@ -394,6 +407,8 @@ impl Outcome {
         assert_eq!(saved["data"]["verdict"], verdict);
         let verified = workplace.verify();
         assert_eq!(verified.code, 0, "{verified:?}");
+        let log = fs::read_to_string(memory.join("events.jsonl")).unwrap();
+        event_schema::check(&log);
         // Whatever happened in it: the gate says the same again.
         let replayed = workplace.ask_log("replay", &[]);
         assert_eq!(replayed["same"], true, "{replayed:#}");

@@ -2,14 +2,17 @@
 
 #![cfg(target_os = "linux")]
 
+mod auditing;
 mod cheating;
 mod commits;
 mod elsewhere;
 mod harness;
 mod kit;
+mod labels;
 mod memory;
 mod operating;
 mod policies;
+mod private;
 mod processes;
 mod reopened;
 mod replaying;

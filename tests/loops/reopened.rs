@@ -50,6 +50,7 @@ fn an_agent_that_can_no_longer_be_started_stops_the_loop_for_a_reason() {
 #[test]
 fn a_loop_whose_event_log_was_damaged_does_not_take_a_new_beginning_by_itself() {
     let workplace = Workplace::new(&simple("no_progress_limit = 0"), &[]);
+    workplace.spoiled("an old line is edited by the agent, and nothing else holds it any more");
     // More iterations than checkpoints are kept, so that nothing else holds the first lines.
     let mut turns = vec![vec![move_on()]; 24];
     turns.push(vec![

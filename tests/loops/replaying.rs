@@ -201,6 +201,7 @@ fn a_log_without_its_contract_is_replayed_with_the_one_beside_it() {
     assert!(contract.is_some(), "{first:#}");
     let rest = text.split_once('\n').unwrap().1;
     let folder = workplace.beside("old");
+    workplace.spoiled("the contract is taken out of the first line of a copy");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("events.jsonl"), format!("{first}\n{rest}")).unwrap();
     let ask = || workplace.gate(&["replay", "--json", folder.to_str().unwrap()]);

@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use ralph_gate::engine::{Iteration, Resumption, Routing, Verdict};
 use ralph_gate::memory::course::{Evaluated, LoopRecord, Reopened, ResumeRecord, Run, reopen};
-use ralph_gate::memory::{Change, Event, FileStore, Handoff, Patience, SessionKey, Standing, View};
+use ralph_gate::memory::{
+    Change, Event, FileStore, Handoff, Patience, Recording, SessionKey, Standing, Under, View,
+};
 use ralph_gate_tests::gate;
+use ralph_gate_tests::logs::Scratch;
 use ralph_gate_tests::memory_component::{MemoryInstance, OpenMemory};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 const PRD: &str = r#"{"items": [{"id": "a", "passes": false}, {"id": "b", "passes": false}]}"#;
 
@@ -86,16 +88,18 @@ trait Memory {
 /// As the host has it.
 struct Native(FileStore<'static>);
 
-impl Memory for Native {
-    fn begin(root: &Path) -> Self {
+impl Native {
+    fn begin_recorded(root: &Path, record: Recording) -> Self {
         let routing = routing();
-        let record = LoopRecord {
+        let begun = LoopRecord {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             at_ms: 1_760_000_000_000,
+            session: Some(key().text().to_owned()),
             mode: routing.mode,
             profile: routing.profile,
             enforcement: routing.enforcement,
             task_class: Some("chores".into()),
+            labels: [("arm".to_owned(), "ralph".to_owned())].into(),
             contract: routing.contract.unwrap(),
             contract_digest: routing.digest.unwrap(),
             rules_digest: "rules".into(),
@@ -103,8 +107,14 @@ impl Memory for Native {
             prompt: "Do it.".into(),
             attended: None,
         };
-        let start = record.start(Some(PRD.into())).unwrap();
+        let start = begun.start(Some(PRD.into())).unwrap().recorded(record);
         Self(FileStore::open_or_create(gate(), root, &key(), &start, PATIENCE).unwrap())
+    }
+}
+
+impl Memory for Native {
+    fn begin(root: &Path) -> Self {
+        Self::begin_recorded(root, Recording::Full)
     }
 
     fn open(root: &Path) -> Self {
@@ -137,6 +147,12 @@ impl Memory for Native {
 
     fn resume(&mut self, resumption: &Resumption) -> Value {
         let routing = routing();
+        let run = Under {
+            mode: routing.mode,
+            profile: routing.profile,
+            enforcement: routing.enforcement,
+            record: Recording::Full,
+        };
         let record = ResumeRecord {
             at_ms: 1_760_000_000_999,
             operator: resumption.operator.clone(),
@@ -152,7 +168,7 @@ impl Memory for Native {
         else {
             panic!("there is something to go on from");
         };
-        let change = record.change(&state, Some(snapshot)).unwrap();
+        let change = record.change(&state, Some(snapshot), Some(run)).unwrap();
         serde_json::to_value(self.0.save(&change).unwrap()).unwrap()
     }
 
@@ -187,6 +203,7 @@ struct Component(OpenMemory);
 fn beginning() -> Value {
     json!({
         "at_ms": 1_760_000_000_000_u64, "routing": routing(), "prd": PRD, "task_class": "chores",
+        "labels": { "arm": "ralph" },
         "argv": ["agent", "--fast"], "prompt": "Do it.", "rules_digest": "rules",
     })
 }
@@ -242,11 +259,11 @@ impl Memory for Component {
 }
 
 /// A root with one session.
-struct Place(TempDir);
+struct Place(Scratch);
 
 impl Place {
     fn new() -> Self {
-        Self(TempDir::new().unwrap())
+        Self(Scratch::new())
     }
 
     fn root(&self) -> PathBuf {
@@ -393,6 +410,48 @@ fn a_stopped_loop_goes_on_in_the_component_as_in_the_host() {
     assert_eq!(refused.code, "loop_completed");
 }
 
+#[test]
+fn digests_are_the_same_in_both_and_what_a_loop_needs_is_kept() {
+    let twins = Twins::new();
+    let mut native = Native::begin_recorded(&twins.native.root(), Recording::DigestOnly);
+    let mut beginning = beginning();
+    beginning["record"] = json!("digest_only");
+    let instance = MemoryInstance::new(&twins.component.root(), &key()).unwrap();
+    let mut component = Component(instance.begin(&key(), &beginning).unwrap());
+    native.go_on(false);
+    component.go_on(false);
+    drop((native, component));
+    // Whoever opens it next has not to be told again.
+    let (mut native, mut component) = (
+        Native::open(&twins.native.root()),
+        Component::open(&twins.component.root()),
+    );
+    native.go_on(false);
+    component.go_on(false);
+    drop((native, component));
+    twins.are_alike();
+    assert_eq!(twins.component.standing(), Standing::Right);
+    let log = fs::read_to_string(twins.component.path("events.jsonl")).unwrap();
+    for secret in ["Do it.", "says the agent", "of 14"] {
+        assert!(!log.contains(secret), "{secret} in {log}");
+    }
+    let view = View::open(&twins.component.root(), &key()).unwrap();
+    let begun: LoopRecord = view.recall().unwrap()[0].read().unwrap();
+    assert_eq!(begun.prompt, "Do it.");
+}
+
+#[test]
+fn every_line_names_the_gate_that_this_host_carries() {
+    let place = Place::new();
+    Component::begin(&place.root()).go_on(false);
+    let log = fs::read_to_string(place.path("events.jsonl")).unwrap();
+    for line in log.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let run = json!({ "mode": "ralph", "profile": null, "enforcement": "enforce", "gate": ralph_gate::engine::GATE.digest });
+        assert_eq!(line["run"], run);
+    }
+}
+
 /// One thing that somebody, or a crash, did to a session's files.
 type Damage = (&'static str, fn(&Place));
 
@@ -468,6 +527,8 @@ fn the_component_mends_what_is_damaged_as_the_host_does() {
         let twins = Twins::new();
         whole_loop::<Native>(&twins.native);
         whole_loop::<Component>(&twins.component);
+        twins.native.0.spoiled(what);
+        twins.component.0.spoiled(what);
         twins.each(damage);
         let mut native = Native::open(&twins.native.root());
         let mut component = Component::open(&twins.component.root());

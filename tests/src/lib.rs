@@ -7,8 +7,12 @@ pub mod clients;
 pub mod clock;
 #[cfg(feature = "host")]
 pub mod component;
+#[cfg(feature = "host")]
+pub mod event_schema;
 pub mod extent;
 pub mod git;
+#[cfg(feature = "host")]
+pub mod logs;
 #[cfg(all(feature = "host", unix))]
 pub mod memory_component;
 #[cfg(all(feature = "host", target_os = "linux"))]

@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs, thread};
 
-use rustix::process::{Signal, kill_process};
-use tempfile::TempDir;
-
 use crate::git;
+use crate::logs::Scratch;
 use crate::processes::Mark;
+use rustix::process::{Signal, kill_process};
 
 /// A folder with a repository. When it is dropped, no process that was started in it may be alive.
 #[derive(Debug)]
 pub struct Place {
-    folder: TempDir,
+    folder: Scratch,
     /// What everything carries that is started here.
     pub mark: Mark,
 }
@@ -27,7 +26,7 @@ impl Place {
     /// If it can't be made.
     pub fn new(files: &[(&str, &str)]) -> Self {
         let place = Self {
-            folder: tempfile::tempdir().expect("a folder"),
+            folder: Scratch::new(),
             mark: Mark::new(),
         };
         fs::create_dir(place.work()).expect("a folder in it");
@@ -46,6 +45,11 @@ impl Place {
     /// A path beside the repository, for what is not part of the work.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// Says that the logs of its loops are damaged on purpose, and how.
+    pub fn spoiled(&self, how: &'static str) {
+        self.folder.spoiled(how);
     }
 
     /// Writes a file of the work, and the folders above it.
@@ -72,7 +76,8 @@ impl Place {
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in env::vars_os() {
-            if name.to_string_lossy().starts_with("RALPH_GATE_") {
+            let shown = name.to_string_lossy();
+            if shown.starts_with("RALPH_GATE_") || shown.starts_with("OTEL_") {
                 command.env_remove(&name);
             }
         }

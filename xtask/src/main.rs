@@ -12,9 +12,11 @@ mod bindings;
 mod build;
 mod cli;
 mod clients;
+mod coverage;
 mod crash;
 mod demo;
 mod dist;
+mod example;
 mod fuzz;
 mod hostile;
 mod install;
@@ -22,9 +24,12 @@ mod model;
 mod mutants;
 mod policies;
 mod process;
+mod replay;
 mod scratch;
 mod setup;
 mod sources;
+mod statistics;
+mod telemetry;
 mod terminal;
 mod test;
 mod tidy;
@@ -41,6 +46,7 @@ use workspace::Workspace;
 /// Every command, in the order in which a newcomer needs them.
 pub(crate) const COMMANDS: &[Command] = &[
     demo::COMMAND,
+    example::COMMAND,
     build::COMMAND,
     bindings::COMMAND,
     test::COMMAND,
@@ -48,6 +54,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     bench::COMMAND,
     fuzz::COMMAND,
     model::COMMAND,
+    coverage::COMMAND,
     crash::COMMAND,
     hostile::COMMAND,
     mutants::COMMAND,

@@ -8,6 +8,7 @@ use crate::bindings::python;
 use crate::cli::{Args, Command};
 use crate::clients::{self, Clients};
 use crate::process;
+use crate::statistics;
 use crate::terminal::{step, yellow};
 use crate::toolchains::{self, Toolchain};
 use crate::workspace::Workspace;
@@ -17,7 +18,7 @@ pub(crate) const COMMAND: Command = Command {
     summary: "install what is missing of the toolchain, and what the tests need beside it",
     details: "Installs the WebAssembly target, rustfmt and clippy with rustup where they are missing, and into the build\n\
               folder what tests need: Codex and Gemini CLI, with npm, what builds the templates of policies and the\n\
-              package for Python, with npm and pip.\n\
+              package for Python, with npm and pip, and what statistics are compared with, with pip.\n\
               The other commands do this by themselves.",
     flags: &[],
     words: &[],
@@ -59,7 +60,11 @@ fn run(workspace: &Workspace, _: &Args) -> Result<()> {
     let python = step("checking what builds the package for Python", || {
         python::ensure(workspace)
     })?;
+    let references = step("checking what statistics are compared with", || {
+        statistics::ensure(workspace)
+    })?;
     let skips = tools.skips.iter().chain(&clients).chain(&python);
+    let skips = skips.chain(&references);
     for skip in skips.chain(toolchains.iter().flatten()) {
         println!("{} {skip}", yellow("skipped"));
     }

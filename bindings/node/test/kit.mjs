@@ -1,8 +1,8 @@
 // What the tests share: where things are, and how another program is run.
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 
 /** What `cargo xtask` tells the tests. */
 function told(name) {
@@ -26,11 +26,25 @@ export function run(program, args, options = {}) {
 /** Runs this Node. */
 export const node = (...args) => run(process.execPath, args);
 
-/** A folder in the project, so that what is in it finds the package; gone after the test. */
+/** A folder in the project, so that what is in it finds the package; gone after the test, but for the logs of its loops. */
 export function scratch(test) {
   const folder = mkdtempSync(join(PROJECT, "scratch-"));
-  test.after(() => rmSync(folder, { recursive: true, force: true }));
+  test.after(() => {
+    keepLogs(folder, test.name);
+    rmSync(folder, { recursive: true, force: true });
+  });
   return folder;
+}
+
+/** Copies the logs below a folder to where `cargo xtask test` replays all of them. What the memory put aside is no log. */
+function keepLogs(folder, name) {
+  const { RALPH_GATE_TEST_LOGS: kept } = process.env;
+  if (!kept) return;
+  const isLog = (path) => basename(path) === "events.jsonl" && !path.includes("quarantine");
+  const test = name.replace(/[^A-Za-z0-9]/g, "_").slice(0, 100);
+  readdirSync(folder, { recursive: true }).filter(isLog).forEach((path, index) => {
+    copyFileSync(join(folder, path), join(kept, `node-${test}-${basename(folder)}-${index}.jsonl`));
+  });
 }
 
 /** The package's README. */

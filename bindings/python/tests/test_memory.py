@@ -4,6 +4,7 @@ import gc
 import os
 import pickle
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -43,11 +44,20 @@ def turn(index: int, outcome: str = "fail") -> Iteration:
     )
 
 
+def keep_logs(root: Path, test: str) -> None:
+    """Copies the logs of a test to where `cargo xtask test` replays all of them. What the memory put aside is no log."""
+    kept = os.environ.get("RALPH_GATE_TEST_LOGS")
+    logs = [log for log in sorted(root.glob("*/events.jsonl")) if log.is_file() and not log.is_symlink()]
+    for index, log in enumerate(logs if kept else []):
+        shutil.copyfile(log, Path(kept or "") / f"python-{test}-{os.getpid()}-{index}.jsonl")
+
+
 class Memory(unittest.TestCase):
     def setUp(self) -> None:
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.root = Path(temporary.name) / ".ralph"
+        self.addCleanup(keep_logs, self.root, self.id())
 
     def open(self, contract: Optional[Text] = None, key: str = "key", prd: Optional[str] = None) -> FileMemory:
         memory = FileMemory(key, contract, root=self.root, prd=prd)

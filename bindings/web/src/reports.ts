@@ -45,7 +45,18 @@ export interface LogEvent {
   seq: number;
   /** `loop_started`, `baseline`, `agent_ended`, `evidence`, `tripwire`, `verdict`, `loop_resumed`, `client_stopped`, … */
   event: string;
+  /** What the loop ran under when the line was written. Older logs lack it. */
+  run?: RunRecord;
   data: Json;
+}
+
+/** What a loop runs under, and which gate judges it. */
+export interface RunRecord {
+  mode: "standard" | "ralph";
+  profile: string | null;
+  enforcement: "enforce" | "shadow";
+  /** The BLAKE3 digest of the gate's component, if whoever wrote the line knew it. */
+  gate: string | null;
 }
 
 export interface LogBreak {
@@ -62,10 +73,14 @@ export interface LoopStart {
   version: string | null;
   /** Milliseconds since 1970. */
   at_ms: number | null;
+  /** The session's key. Null in logs of older versions. */
+  session: string | null;
   mode: string | null;
   profile: string | null;
   enforcement: string | null;
   task_class: string | null;
+  /** What the loop is marked with. */
+  labels: Record<string, string>;
   /** The contract that the loop began with, in its canonical JSON form. Null where the log does not carry it. */
   contract: string | null;
   contract_digest: string | null;
@@ -91,6 +106,8 @@ export interface RecordedIteration {
   /** … and what it answered. */
   verdict: Json;
   decided: Decided;
+  /** Why it can't be evaluated again, where the log holds digests in place of what the gate was given. */
+  not_replayable?: string;
 }
 
 /** The part of a verdict that a loop obeys. */

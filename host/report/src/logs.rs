@@ -237,7 +237,7 @@ mod tests {
                 .map(|arm| ("arm".to_owned(), arm.to_owned()))
                 .into_iter()
                 .collect(),
-            mode: Some(mode.to_owned()),
+            mode: Some(mode.into()),
             started_at_ms: Some(started_at_ms),
             ..Run::default()
         }

@@ -1,8 +1,8 @@
 //! One run: a loop, or a session of a client, as far as a report needs it.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
+
+use crate::shared::{Labels, Text};
 
 /// One run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -12,27 +12,27 @@ pub struct Run {
     /// What it worked on: runs of the same task in both arms are a pair.
     pub task: Option<String>,
     /// What kind of task it is.
-    pub task_class: Option<String>,
+    pub task_class: Option<Text>,
     /// What it was marked with.
-    pub labels: BTreeMap<String, String>,
+    pub labels: Labels,
     /// Where it comes from.
     pub source: Source,
     /// `standard` or `ralph`.
-    pub mode: Option<String>,
+    pub mode: Option<Text>,
     /// The profile.
-    pub profile: Option<String>,
+    pub profile: Option<Text>,
     /// `enforce` or `shadow`.
-    pub enforcement: Option<String>,
+    pub enforcement: Option<Text>,
     /// Of its contract.
-    pub contract_digest: Option<String>,
+    pub contract_digest: Option<Text>,
     /// Of the gate that judged it.
-    pub gate: Option<String>,
+    pub gate: Option<Text>,
     /// In milliseconds since 1970.
     pub started_at_ms: Option<u64>,
     /// How it ended.
     pub ending: Ending,
     /// Which limit, where the ending alone does not say.
-    pub detail: Option<String>,
+    pub detail: Option<Text>,
     /// A person completed it by hand.
     pub overridden: bool,
     /// How often the agent said final and was not let go.

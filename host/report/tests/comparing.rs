@@ -10,7 +10,7 @@ use ralph_gate_report::run::{Ending, Run, Truth, Used};
 
 fn run(arm: &str, ending: Ending, truth: Truth) -> Run {
     Run {
-        labels: BTreeMap::from([("arm".to_owned(), arm.to_owned())]),
+        labels: BTreeMap::from([("arm".to_owned(), arm.to_owned())]).into(),
         ending,
         truth,
         used: Used {
@@ -242,7 +242,7 @@ fn a_crooked_division_of_an_experiment_decides_nothing() {
 fn classes_are_compared_by_themselves() {
     let mut runs = population(20, 8, 1, "0.50");
     for (index, run) in runs.iter_mut().enumerate() {
-        run.task_class = (index % 2 == 0).then(|| "fix".to_owned());
+        run.task_class = (index % 2 == 0).then(|| "fix".into());
     }
     let options = Options {
         by_class: true,

@@ -7,9 +7,11 @@ use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
 #[cfg(unix)]
-use ralph_gate::config::Promises;
+use ralph_gate::config::{AdapterName, Promises};
 #[cfg(unix)]
 use ralph_gate::harness::Harness;
+#[cfg(unix)]
+use ralph_gate::memory::course::check_label;
 
 use super::Exit;
 use super::error::CliError;
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     #[cfg(unix)]
     Run(RunArgs),
     #[cfg(unix)]
+    Experiment(ExperimentArgs),
+    #[cfg(unix)]
     Init(InitArgs),
     #[cfg(unix)]
     Hook(HookArgs),
@@ -78,11 +82,16 @@ pub(crate) enum Command {
     Override(OverrideArgs),
     #[cfg(unix)]
     Logs(LogsArgs),
+    #[cfg(unix)]
+    Audit(AuditArgs),
     Evaluate(EvaluateArgs),
     Replay(ReplayArgs),
     WhatIf(WhatIfArgs),
     #[cfg(unix)]
     Report(ReportArgs),
+    Import(TranscriptsArgs),
+    #[cfg(unix)]
+    ExportOtlp(OtlpArgs),
     /// Work with contracts
     #[command(after_help = "Example:\n  ralph-gate contract check contract.yaml")]
     Contract {
@@ -114,7 +123,8 @@ pub(crate) enum Command {
     /// Print the JSON Schema of a file, with which an editor completes and checks it
     #[command(after_help = "Examples:
   ralph-gate schema contract > contract.schema.json
-  ralph-gate schema routing")]
+  ralph-gate schema routing
+  ralph-gate schema event > event.schema.json")]
     Schema {
         /// What the file holds
         #[arg(value_parser = PossibleValuesParser::new(super::schema::names()))]
@@ -191,6 +201,7 @@ pub(crate) enum ContractCommand {
 #[command(after_help = "Examples:
   ralph-gate run --prompt-file TASK.md -- claude -p
   ralph-gate run --json --prompt \"make the tests pass\" -- codex exec
+  ralph-gate run --label arm=ralph --label task=parser --task-class bugfix
   ralph-gate run --resume
 
 Exit codes: 0 completed, 3 stopped otherwise, 1 error; in standard mode and in shadow that of the agent.")]
@@ -210,6 +221,15 @@ pub(crate) struct RunArgs {
     /// The session's key; a new one when absent, or with --resume the one that was written last
     #[arg(long, value_name = "KEY")]
     pub(crate) session: Option<String>,
+    /// Mark the loop, for reports: `arm=ralph`; can be given several times
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label, conflicts_with = "resume")]
+    pub(crate) labels: Vec<(String, String)>,
+    /// What kind of task it is, for reports; that of the request or of [contract] when absent
+    #[arg(long, value_name = "NAME", value_parser = task_class, conflicts_with = "resume")]
+    pub(crate) task_class: Option<String>,
+    /// Which client the agent is, for one that is not told by its name: what it prints is read accordingly
+    #[arg(long, value_name = "CLIENT", value_parser = adapter_parser())]
+    pub(crate) adapter: Option<AdapterName>,
     /// Go on with a loop: the checks are run first
     #[arg(long)]
     pub(crate) resume: bool,
@@ -228,6 +248,52 @@ pub(crate) struct RunArgs {
     /// The agent and its arguments; those of [agent] when absent
     #[arg(last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<String>,
+}
+
+/// Run a set of tasks in two arms, so that a report can compare them
+///
+/// The plan says which tasks, which two contracts, how often, and by which metric they are compared. Each run is a process
+/// of `ralph-gate run` in a fresh copy of its task's folder. What is planned is written down before the first run, and may not
+/// change after it. Interrupted, even killed, it goes on where it stopped when it is started again.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate experiment plan.toml --dry-run
+  ralph-gate experiment plan.toml
+  ralph-gate experiment plan.toml --json | jq -r 'select(.event == \"ended\") | .run.id'
+
+The plan:
+  name = \"tests-first\"
+  seed = 7
+  primary_metric = \"false_complete_rate\"
+  agent = [\"my-agent\", \"--task\", \"{task}\"]
+  [arms.standard]
+  enforcement = \"shadow\"
+  [arms.ralph]
+  enforcement = \"enforce\"
+  [[tasks]]
+  id = \"fix-parser\"
+  class = \"bugfix\"
+  folder = \"tasks/fix-parser\"
+  prompt = \"Make the parser accept empty lists.\"
+  audit = \"hidden/fix-parser.toml\"
+
+Exit codes: 0 every run is done, 3 interrupted, 1 error.")]
+pub(crate) struct ExperimentArgs {
+    /// The plan, as TOML, YAML or JSON
+    pub(crate) plan: PathBuf,
+    /// The folder for the results; that of the plan when absent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// How many runs at a time; with more than one, runs can disturb each other
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub(crate) jobs: u8,
+    /// Look at everything and print the order, and run nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print a line for each run, also on a terminal, instead of a bar that is drawn again in place
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 /// Write a ralph-gate.toml that fits this folder, or install the hooks of an agent client
@@ -431,6 +497,40 @@ pub(crate) struct LogsArgs {
     pub(crate) follow: bool,
 }
 
+/// Find out afterwards whether a loop's work is complete, and append that to its log
+///
+/// Runs the loop's own checks again in the work as it is now, or with --config those of another file, which the agent need
+/// not know: its contract names which are required, and its relative paths begin in the workspace. The work is complete if
+/// every required check passes, incomplete if one fails, and otherwise unknown. What is found, with the names of the
+/// checks, is in the log, where an agent that goes on can read it.
+///
+/// With --labels, what people found out is read from a table instead: CSV with the columns session (or run), truth
+/// (complete, incomplete, unknown; also pass, fail, true, false, 1, 0), and if you like by and reason.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate audit
+  ralph-gate audit \"night run\" --config ~/hidden/strict.toml
+  ralph-gate audit --labels labels.csv --dry-run
+
+Exit codes: 0 complete, 3 incomplete, 1 unknown or error; with --labels 0 imported, 1 error, and then nothing was written.")]
+pub(crate) struct AuditArgs {
+    #[command(flatten)]
+    pub(crate) place: LoopArgs,
+    /// Whose checks are run; those of the loop itself when absent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// A table of labels to import
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["key", "config"])]
+    pub(crate) labels: Option<PathBuf>,
+    /// Who says so; the user's name when absent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+    /// Tell what was found, and append nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
 /// Evaluate one iteration and print the verdict as one line of JSON
 ///
 /// The input is one JSON object with the fields contract, snapshot and iteration.
@@ -566,6 +666,69 @@ pub(crate) enum ReportFormat {
     Html,
 }
 
+/// Read the transcripts of agent clients as runs: what was claimed, what the last test said, how it ended
+///
+/// Reads sessions of Claude Code, Codex and Gemini, and loops of the official Ralph plugin among them, and writes a line of
+/// JSON for each run. What a transcript does not tell is null or unknown, never guessed. A summary goes to standard error; with
+/// --output it is what is printed. On a terminal, runs are only written to --output.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate import --output before.jsonl
+  ralph-gate import --project . --since 2026-01-01 --label arm=before > before.jsonl
+  ralph-gate import ~/.codex/sessions/2026 --each-prompt --json --output runs.jsonl
+
+Exit codes: 0 at least one run was found, 1 none, or an error. Each file that gave none is named with the reason.")]
+pub(crate) struct TranscriptsArgs {
+    /// Transcripts, folders of them, or state files of the official plugin; where the clients keep theirs when absent
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Only transcripts of this client
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(["claude-code", "codex", "gemini"]))]
+    pub(crate) client: Option<String>,
+    /// Only runs that began on this day or later, as YYYY-MM-DD in UTC
+    #[arg(long, value_name = "DATE")]
+    pub(crate) since: Option<String>,
+    /// Only sessions in this folder, or below it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Mark each run, as NAME=VALUE; `task` and `task_class` say what it worked on
+    #[arg(long = "label", value_name = "NAME=VALUE")]
+    pub(crate) labels: Vec<String>,
+    /// A run for each prompt of a person, instead of one for a session
+    #[arg(long)]
+    pub(crate) each_prompt: bool,
+    /// The file to write; standard output when absent or `-`
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Send the spans of logs to an OpenTelemetry collector, by OTLP over HTTP
+///
+/// A loop is a trace, an iteration is a span `invoke_agent` with its verdict as `gen_ai.evaluation.result`. `run` and hooks
+/// send the same by themselves when `OTEL_EXPORTER_OTLP_ENDPOINT` or [telemetry] names an endpoint; ids don't change when it
+/// is sent again.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate export-otlp .ralph/*/events.jsonl --endpoint http://127.0.0.1:4318
+  OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 ralph-gate export-otlp --json .ralph/night-run-…
+
+Exit codes: 0 everything was taken, 1 an error.")]
+pub(crate) struct OtlpArgs {
+    /// Logs, or folders of sessions
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
+    /// Where a collector listens; what OpenTelemetry's variables say when absent
+    #[arg(long, value_name = "URL")]
+    pub(crate) endpoint: Option<String>,
+    /// Send the task, the agent's output and the reasons of checks along
+    #[arg(long)]
+    pub(crate) content: bool,
+    /// Only what ended at this moment or later, in milliseconds since 1970
+    #[arg(long, value_name = "MS")]
+    pub(crate) since: Option<u64>,
+}
+
 /// Find the promises in an agent's output and say why each one counts or not
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -669,6 +832,33 @@ pub(crate) struct ImportArgs {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) root: RootArgs,
+}
+
+/// The clients whose output can be read, by their names.
+#[cfg(unix)]
+fn adapter_parser() -> impl clap::builder::TypedValueParser<Value = AdapterName> {
+    use clap::builder::TypedValueParser as _;
+    use ralph_gate_component::Word as _;
+    let names = AdapterName::ALL.iter().map(|adapter| adapter.as_str());
+    PossibleValuesParser::new(names)
+        .try_map(|name| AdapterName::parse(&name).ok_or("no such client"))
+}
+
+/// `NAME=VALUE`
+#[cfg(unix)]
+fn label(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("a label is NAME=VALUE, for example `arm=ralph`")?;
+    check_label(name, value).map_err(|error| error.to_string())?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// A name that a report can show.
+#[cfg(unix)]
+fn task_class(text: &str) -> Result<String, String> {
+    check_label("task_class", text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }
 
 /// Prints what clap has to say: help and version, or what is wrong with the arguments. Exit code 2 has

@@ -8,6 +8,8 @@ use std::string::FromUtf8Error;
 use ralph_gate::config::ConfigError;
 use ralph_gate::engine::{EngineError, GateError, Problem};
 #[cfg(unix)]
+use ralph_gate::experiment::ExperimentError;
+#[cfg(unix)]
 use ralph_gate::harness::HarnessError;
 #[cfg(unix)]
 use ralph_gate::harness::install::InstallError;
@@ -98,6 +100,13 @@ pub(crate) enum CliError {
     /// The gate's answer is not what this version of the command knows.
     #[error("the gate's answer can't be understood: {reason}")]
     Answer { reason: String },
+    /// A table of labels has problems. All of them are listed.
+    #[cfg(unix)]
+    #[error("{file}: {}, and nothing was written", counted(problems.len()))]
+    Labels {
+        file: Source,
+        problems: Vec<Problem>,
+    },
     /// A session's memory said no.
     #[cfg(unix)]
     #[error(transparent)]
@@ -106,6 +115,10 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error(transparent)]
     Run(#[from] RunError),
+    /// An experiment can't begin or go on.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Experiment(ExperimentError),
     /// The loop of a client can't be begun or ended.
     #[cfg(unix)]
     #[error(transparent)]
@@ -151,6 +164,17 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error("{file} can't be written: {reason}")]
     Unwritable { file: Source, reason: String },
+    /// Nobody knows where spans are to be sent.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Telemetry(#[from] ralph_gate::telemetry::TelemetryError),
+    /// Spans were not taken.
+    #[cfg(unix)]
+    #[error("{file}: {error}")]
+    Unsent {
+        file: Source,
+        error: ralph_gate::telemetry::Unsent,
+    },
     /// Standard output is full or gone.
     #[error("standard output can't be written: {reason}")]
     Output { reason: String },
@@ -160,6 +184,16 @@ pub(crate) enum CliError {
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
         Self::Run(error.into())
+    }
+}
+
+#[cfg(unix)]
+impl From<ExperimentError> for CliError {
+    fn from(error: ExperimentError) -> Self {
+        match error {
+            ExperimentError::Config(error) => error.into(),
+            error => Self::Experiment(error),
+        }
     }
 }
 
@@ -233,7 +267,11 @@ impl CliError {
             #[cfg(unix)]
             Self::Memory(error) => error.code(),
             #[cfg(unix)]
+            Self::Labels { .. } => "invalid_labels",
+            #[cfg(unix)]
             Self::Run(error) => return error.code(),
+            #[cfg(unix)]
+            Self::Experiment(error) => error.code(),
             #[cfg(unix)]
             Self::Harness(error) => error.code(),
             #[cfg(unix)]
@@ -252,6 +290,10 @@ impl CliError {
             Self::Report(_) => "unreadable_logs",
             #[cfg(unix)]
             Self::Unwritable { .. } => "unwritable_file",
+            #[cfg(unix)]
+            Self::Telemetry(_) => "invalid_telemetry",
+            #[cfg(unix)]
+            Self::Unsent { .. } => "not_sent",
             Self::Output { .. } => "unwritable_output",
         };
         code.to_owned()
@@ -277,6 +319,10 @@ impl CliError {
             #[cfg(unix)]
             Self::Run(error) => error.help(),
             #[cfg(unix)]
+            Self::Labels { .. } => Some("correct the table and import it again"),
+            #[cfg(unix)]
+            Self::Experiment(error) => error.help(),
+            #[cfg(unix)]
             Self::Harness(error) => Some(error.help()),
             #[cfg(unix)]
             Self::Install { help, .. } => Some(help),
@@ -294,6 +340,10 @@ impl CliError {
             }
             #[cfg(unix)]
             Self::Unwritable { .. } => Some("check the disk, or choose another place"),
+            #[cfg(unix)]
+            Self::Unsent { .. } => Some("is a collector listening there for OTLP over HTTP?"),
+            #[cfg(unix)]
+            Self::Telemetry(_) => None,
             // It says by itself what to do.
             #[cfg(unix)]
             Self::Report(_) => None,
@@ -310,6 +360,7 @@ impl CliError {
             {
                 Some((file.display().to_string(), problems))
             }
+            Self::Labels { file, problems } => Some((file.to_string(), problems)),
             _ => None,
         }
     }
@@ -328,17 +379,22 @@ impl CliError {
             | Self::Gate { file, .. }
             | Self::History { file, .. } => Some(file),
             #[cfg(unix)]
-            Self::Cases { file, .. } | Self::Unwritable { file, .. } => Some(file),
+            Self::Cases { file, .. }
+            | Self::Labels { file, .. }
+            | Self::Unsent { file, .. }
+            | Self::Unwritable { file, .. } => Some(file),
             Self::Engine { file, .. } => file.as_ref(),
             #[cfg(unix)]
             Self::Memory(_)
             | Self::Run(_)
+            | Self::Experiment(_)
             | Self::Harness(_)
             | Self::Install { .. }
             | Self::Policy { .. }
             | Self::NewPolicy(_)
             | Self::SeveralLoops { .. }
             | Self::Report(_)
+            | Self::Telemetry(_)
             | Self::Unreachable { .. } => None,
             Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,
         }
@@ -387,6 +443,14 @@ impl CliError {
             })],
             _ => Vec::new(),
         }
+    }
+}
+
+#[cfg(unix)]
+fn counted(problems: usize) -> String {
+    match problems {
+        1 => "1 problem".to_owned(),
+        more => format!("{more} problems"),
     }
 }
 

@@ -3,6 +3,8 @@
 mod answer;
 mod args;
 #[cfg(unix)]
+mod audit;
+#[cfg(unix)]
 mod client_loop;
 #[cfg(unix)]
 mod clients;
@@ -12,10 +14,13 @@ mod contract;
 mod doctor;
 mod error;
 mod evaluate;
+#[cfg(unix)]
+mod experiment;
 mod fingerprint;
 mod history;
 #[cfg(unix)]
 mod hook;
+mod import;
 #[cfg(unix)]
 mod init;
 mod input;
@@ -33,6 +38,8 @@ mod route;
 mod run;
 mod schema;
 mod signal;
+#[cfg(unix)]
+mod telemetry;
 mod terminal;
 mod version;
 mod words;
@@ -107,6 +114,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         #[cfg(unix)]
         Command::Run(args) => run::run(&args, terminal),
         #[cfg(unix)]
+        Command::Experiment(args) => experiment::run(&args, terminal),
+        #[cfg(unix)]
         Command::Init(args) => init::run(&args, terminal),
         #[cfg(unix)]
         Command::Hook(args) => hook::run(&args),
@@ -124,11 +133,16 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Override(args) => loops::override_loop(&args, terminal),
         #[cfg(unix)]
         Command::Logs(args) => loops::logs(&args, terminal),
+        #[cfg(unix)]
+        Command::Audit(args) => audit::run(&args, terminal),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Replay(args) => history::replay(&args, terminal),
         Command::WhatIf(args) => history::what_if(&args, terminal),
         #[cfg(unix)]
         Command::Report(args) => report::run(&args, terminal),
+        Command::Import(args) => import::run(&args, terminal),
+        #[cfg(unix)]
+        Command::ExportOtlp(args) => telemetry::export(&args, terminal),
         Command::Contract {
             command: ContractCommand::Check(args),
         } => contract::run(&args, terminal),

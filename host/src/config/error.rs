@@ -89,7 +89,7 @@ impl ConfigError {
     }
 
     /// Problems that were found in a file.
-    pub(super) fn invalid(file: PathBuf, problems: Vec<Problem>) -> Self {
+    pub(crate) fn invalid(file: PathBuf, problems: Vec<Problem>) -> Self {
         let message = match problems.as_slice() {
             [] => "it can't be used".to_owned(),
             [only] => only.message.clone(),

@@ -3,7 +3,9 @@
 
 use ralph_gate_component::Word;
 
-use super::words::{AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, WasiGrant};
+use super::words::{
+    AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, RecordName, WasiGrant,
+};
 
 /// One field.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +74,7 @@ pub(super) const SECTIONS: &[&str] = &[
     "progress",
     "git",
     "report",
+    "telemetry",
 ];
 
 const KIND: Field = field(
@@ -364,6 +367,15 @@ pub(super) const MEMORY_FIELDS: &[Field] = &[
         Shape::Text,
         "The checklist that a new loop begins with, relative to the workspace.",
     ),
+    field(
+        "record",
+        Shape::Word(words::<RecordName>),
+        "How much the event log holds: full (default), or digest_only for private data. Then digests and lengths stand in \
+         place of the task, of what the agent and programs print, of reasons and of their arguments; what is left are \
+         names of checks, outcomes, decisions, counts, times, costs and the contract. Verdicts can't be replayed. What a \
+         loop needs to go on is in its checkpoints, and progress.txt and handoff.md are written as ever. A short text can \
+         be guessed from its digest.",
+    ),
 ];
 
 /// The fields of `[routing]`: those of a routing policy, without the profiles.
@@ -423,6 +435,21 @@ pub(super) const REPORT_FIELDS: &[Field] = &[
         "max_cost_increase",
         Shape::Decimal,
         "By how much the mean cost of a run may rise for that: 0.5 is by half.",
+    ),
+];
+
+/// The fields of `[telemetry]`.
+pub(super) const TELEMETRY_FIELDS: &[Field] = &[
+    field(
+        "endpoint",
+        Shape::Text,
+        "Where OpenTelemetry is sent by OTLP over HTTP, such as http://127.0.0.1:4318. The variable \
+         OTEL_EXPORTER_OTLP_ENDPOINT goes before it.",
+    ),
+    field(
+        "content",
+        Shape::Flag,
+        "Whether the task, the agent's output and the reasons of checks are sent along.",
     ),
 ];
 

@@ -3,7 +3,7 @@
 use ralph_gate_component::tree::{Node, Value};
 
 /// The value as JSON.
-pub(super) fn write(node: &Node<'_>) -> String {
+pub(crate) fn write(node: &Node<'_>) -> String {
     let mut text = String::new();
     push(&mut text, node);
     text
@@ -48,7 +48,7 @@ fn push_text(text: &mut String, string: &str) {
 }
 
 /// An object from fields that are JSON already.
-pub(super) fn object<'t>(fields: impl IntoIterator<Item = (&'t str, String)>) -> String {
+pub(crate) fn object<'t>(fields: impl IntoIterator<Item = (&'t str, String)>) -> String {
     let fields = fields.into_iter().map(|(name, value)| {
         let mut field = String::new();
         push_text(&mut field, name);

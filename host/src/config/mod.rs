@@ -6,8 +6,8 @@
 mod check;
 mod error;
 mod fields;
-mod json;
-mod place;
+pub(crate) mod json;
+pub(crate) mod place;
 mod request;
 pub mod schema;
 mod sections;
@@ -25,9 +25,9 @@ use crate::plain_file;
 pub use check::{Check, CheckProgram, FileCondition, GitCheck, Judge, PinnedFile, PolicyCheck};
 pub use error::ConfigError;
 pub use request::{NamedCheck, Promises, Request, Task, Terms};
-pub use sections::{Agent, Git, Memory, Progress, Report, Tripwires};
+pub use sections::{Agent, Git, Memory, Progress, Report, Telemetry, Tripwires};
 pub use survey::survey;
-pub use words::{AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, WasiGrant};
+pub use words::{AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, RecordName, WasiGrant};
 
 /// The names that a configuration may have, in the order in which they are looked for.
 pub const FILE_NAMES: [&str; 4] = [
@@ -79,6 +79,8 @@ pub struct Config {
     pub git: Git,
     /// `[report]`.
     pub report: Report,
+    /// `[telemetry]`.
+    pub telemetry: Telemetry,
     text: String,
     format: TextFormat,
 }
@@ -122,7 +124,7 @@ impl Config {
 }
 
 /// Reads a file that a person wrote.
-fn read_text(file: &Path) -> Result<String, ConfigError> {
+pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
     let unreadable = |reason: String| ConfigError::Unreadable {
         file: file.to_owned(),
         reason,
@@ -132,7 +134,7 @@ fn read_text(file: &Path) -> Result<String, ConfigError> {
 }
 
 /// The format by the file's extension, or else by the text.
-fn format_of(file: &Path, text: &str) -> TextFormat {
+pub(crate) fn format_of(file: &Path, text: &str) -> TextFormat {
     match file.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => TextFormat::Toml,
         Some("yaml" | "yml") => TextFormat::Yaml,

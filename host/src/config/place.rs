@@ -6,7 +6,7 @@ use ralph_gate_component::tree::{At, Node, Value};
 use crate::engine::Problem;
 
 /// A problem as the host's types have it.
-pub(super) fn problem(problem: ReaderProblem) -> Problem {
+pub(crate) fn problem(problem: ReaderProblem) -> Problem {
     Problem {
         path: problem.path,
         line: problem.line,

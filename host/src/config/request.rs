@@ -1,5 +1,6 @@
 //! What is to be done: the configuration's contract and perhaps a request, routed by the gate.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ralph_gate_component::tree::{At, Entry, Node, Source, TextFormat, Value};
@@ -95,6 +96,8 @@ pub struct Task {
     pub key: Option<SessionKey>,
     /// What kind of task it is, for reports.
     pub task_class: Option<String>,
+    /// What it is marked with, for reports.
+    pub labels: BTreeMap<String, String>,
     /// The files that say what is to be proven.
     pub files: Vec<PathBuf>,
     /// What is legal but weak, with the file that it is in.
@@ -191,6 +194,7 @@ impl Config {
             terms: terms.filter(|_| routing.mode == Mode::Ralph),
             key,
             task_class: text("task_class"),
+            labels: BTreeMap::new(),
             files: std::iter::once(self.file.clone())
                 .chain(request.map(|request| request.file.clone()))
                 .collect(),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::{
     AGENT_FIELDS, Field, GIT_FIELDS, MEMORY_FIELDS, PROGRESS_FIELDS, REPORT_FIELDS, Shape,
-    TRIPWIRE_FIELDS, of_check,
+    TELEMETRY_FIELDS, TRIPWIRE_FIELDS, of_check,
 };
 use super::words::KindName;
 
@@ -56,6 +56,7 @@ fn schema() -> Value {
             "progress": section(PROGRESS_FIELDS, "What tells whether the work moves on."),
             "git": section(GIT_FIELDS, "What is done with the repository."),
             "report": section(REPORT_FIELDS, "When the effectiveness report says that the gate should be on by default."),
+            "telemetry": section(TELEMETRY_FIELDS, "Who is told of the loop while it runs."),
         },
     })
 }

@@ -12,9 +12,9 @@ use serde::Serialize;
 use super::check::{self, Check, table, texts};
 use super::error::ConfigError;
 use super::fields::{self, Field, names};
-use super::words::{AdapterName, Leftovers, PrimaryMetric, PromptTo};
+use super::words::{AdapterName, Leftovers, PrimaryMetric, PromptTo, RecordName};
 use super::{Config, place};
-use crate::memory::DEFAULT_ROOT;
+use crate::memory::{DEFAULT_ROOT, Recording};
 
 /// The longest id of a check, as in a contract.
 const MAX_ID: usize = 128;
@@ -51,6 +51,18 @@ pub struct Memory {
     pub draft_id: Option<String>,
     /// The checklist that a new loop begins with.
     pub prd: Option<String>,
+    /// How much of what happens is recorded; all of it when absent.
+    pub record: Option<RecordName>,
+}
+
+impl Memory {
+    /// How much of what happens is recorded.
+    pub fn recording(&self) -> Recording {
+        match self.record {
+            None | Some(RecordName::Full) => Recording::Full,
+            Some(RecordName::DigestOnly) => Recording::DigestOnly,
+        }
+    }
 }
 
 /// `[tripwires]`: what an agent may not do to get its checks to pass.
@@ -89,6 +101,15 @@ pub struct Report {
     pub min_false_complete_reduction: Option<Decimal>,
     /// By how much the mean cost of a run may rise.
     pub max_cost_increase: Option<Decimal>,
+}
+
+/// `[telemetry]`: who is told of the loop while it runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Telemetry {
+    /// Where OTLP is spoken, such as `http://127.0.0.1:4318`.
+    pub endpoint: Option<String>,
+    /// Whether texts are sent along that agents, people and programs wrote.
+    pub content: bool,
 }
 
 pub(super) fn read(file: &FilePath, text: &str, format: TextFormat) -> Result<Config, ConfigError> {
@@ -144,6 +165,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             progress: self.progress(section("progress")),
             git: self.git(section("git")),
             report: self.report(section("report")),
+            telemetry: self.telemetry(section("telemetry")),
             text: text.to_owned(),
             format,
         }
@@ -217,6 +239,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             session_key: section.text(decoder, "session_key"),
             draft_id: section.text(decoder, "draft_id"),
             prd: section.text(decoder, "prd"),
+            record: section.word(decoder, "record"),
         };
         if memory.root.is_empty() {
             section.problem(
@@ -261,6 +284,15 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             primary_metric: section.word(decoder, "primary_metric"),
             min_false_complete_reduction: section.decimal(decoder, "min_false_complete_reduction"),
             max_cost_increase: section.decimal(decoder, "max_cost_increase"),
+        }
+    }
+
+    fn telemetry(&mut self, node: Option<&'n Node<'a>>) -> Telemetry {
+        let section = self.section("telemetry", node, fields::TELEMETRY_FIELDS);
+        let decoder = &mut self.decoder;
+        Telemetry {
+            endpoint: section.text(decoder, "endpoint"),
+            content: section.flag(decoder, "content", false),
         }
     }
 }

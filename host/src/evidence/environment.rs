@@ -43,6 +43,9 @@ const FOLDERS: &[&str] = &["OLDPWD", "PWD"];
 /// The name of a setting, which is no key to anything. Without it git does not run.
 const GIT_SETTING: &str = "GIT_CONFIG_KEY_";
 
+/// The beginning of OpenTelemetry's variables. Headers for a collector are what it knows its users by.
+const COLLECTOR: &str = "OTEL_";
+
 /// The beginning of our own variables, which say something about us alone.
 const OWN: &str = "RALPH_GATE_";
 
@@ -92,8 +95,9 @@ fn is_secret(name: &str, value: &OsStr) -> bool {
     let upper = name.to_ascii_uppercase();
     let has_word = || upper.split('_').any(|word| SECRET_WORDS.contains(&word));
     let has_end = || SECRET_ENDS.iter().any(|end| upper.ends_with(end));
+    let is_header = upper.starts_with(COLLECTOR) && upper.ends_with("_HEADERS");
     let is_plain = FOLDERS.contains(&name) || name.starts_with(GIT_SETTING);
-    if !is_plain && (has_word() || has_end()) {
+    if !is_plain && (is_header || has_word() || has_end()) {
         return true;
     }
     let value = value.to_string_lossy();
@@ -164,6 +168,24 @@ mod tests {
                 "SSHPASS",
                 "SSH_AUTH_SOCK",
                 "npm_config_auth"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_collector_knows_us_by_is_withheld() {
+        let ours = [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "x=y"),
+            ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "x=y"),
+        ];
+        let (kept, withheld) = inherit(&ours, &[]);
+        assert_eq!(kept, ["OTEL_EXPORTER_OTLP_ENDPOINT"]);
+        assert_eq!(
+            withheld,
+            [
+                "OTEL_EXPORTER_OTLP_HEADERS",
+                "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
             ]
         );
     }

@@ -1,5 +1,9 @@
 //! Answers an event: finds the loop that it is about, lets the runner judge, and says it in the client's terms.
 
+use std::path::PathBuf;
+
+use ralph_gate_component::Word as _;
+
 use super::answer::Answer;
 use super::attendant::Address;
 use super::case::{Case, Followed, Settled, session};
@@ -7,13 +11,13 @@ use super::error::HarnessError;
 use super::event::{Event, Message, Moment, Source};
 use super::transcript::{Form, Last, last_message};
 use super::{Harness, reason};
-use crate::config::Promises;
+use crate::config::{Promises, Telemetry};
 use crate::engine::{Decision, GateEngine, Verdict};
 use crate::evidence::may_take_time;
 use crate::memory::{MemoryError, View};
 use crate::runner::{
-    ClientEndedRecord, ClientRecord, Control, Evidenced, Heard, Loop, Options, RunError, Stopping,
-    Watch,
+    ClientEndedRecord, ClientRecord, ClientSession, Control, Evidenced, Heard, Loop, Options,
+    RunError, Stopping, Watch,
 };
 
 /// How often a loop file is looked at again that others change meanwhile.
@@ -72,6 +76,33 @@ pub struct Question<'q> {
     case: Option<Case>,
 }
 
+/// Where the loops of a client's session leave their logs, and who wants to hear of them.
+#[derive(Debug, Clone)]
+pub struct Trail {
+    root: PathBuf,
+    harness: Harness,
+    session: String,
+    /// Who is told.
+    pub telemetry: Telemetry,
+}
+
+impl Trail {
+    /// The log of the session's newest loop, if there is one.
+    pub fn log(&self) -> Option<PathBuf> {
+        let session = ClientSession {
+            harness: self.harness.as_str(),
+            id: &self.session,
+        };
+        match session.newest(&self.root) {
+            0 => None,
+            newest => {
+                let folder = self.root.join(session.key(newest).folder());
+                Some(folder.join("events.jsonl"))
+            }
+        }
+    }
+}
+
 impl<'q> Question<'q> {
     /// Finds the loop that an event is about.
     pub fn find(
@@ -91,6 +122,17 @@ impl<'q> Question<'q> {
     /// What the client told.
     pub fn event(&self) -> &'q Event {
         self.event
+    }
+
+    /// Where what is decided will be found.
+    pub fn trail(&self) -> Option<Trail> {
+        let case = self.case.as_ref()?;
+        Some(Trail {
+            root: case.root(),
+            harness: self.event.harness,
+            session: self.event.session.clone(),
+            telemetry: case.config.telemetry.clone(),
+        })
     }
 
     /// Where the attendant is reached that answers it, if that may take its time.

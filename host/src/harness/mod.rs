@@ -28,7 +28,7 @@ pub mod transcript;
 pub use answer::{Answer, Reply};
 pub use error::HarnessError;
 pub use event::{Event, LONGEST, Message, Moment, Source};
-pub use hook::{Asker, Gathering, Hook, Patient, Question};
+pub use hook::{Asker, Gathering, Hook, Patient, Question, Trail};
 
 use crate::words::words;
 

@@ -18,6 +18,7 @@
 
 pub mod disk;
 mod file;
+mod folders;
 pub(crate) mod foreign;
 mod gate;
 mod lock;
@@ -31,12 +32,14 @@ mod view;
 pub static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/memory.wasm"));
 
 pub use file::{DEFAULT_ROOT, FileStore};
+pub use folders::{FolderLock, Piece, copy_piece, lock_folder, make_folder, move_folder};
 pub use lock::{Patience, holder};
 pub use portable::{Imported, import};
 pub use ralph_gate_memory::{
     Break, Change, Digest, Event, Exported, FileReport, Finding, FindingCode, Gate, Handoff,
-    Holder, InMemoryStore, Listed, LoopMemoryStore, MemoryError, Reading, Record, Retention, Saved,
-    SessionKey, Snapshot, Standing, Start, State, Store, Verification, course, inspect, paragraph,
+    Holder, InMemoryStore, Listed, LoopMemoryStore, MemoryError, Reading, Record, Recording,
+    Retention, RunRecord, Saved, SessionKey, Snapshot, Standing, Start, State, Store, TextDigest,
+    Under, Verification, course, inspect, paragraph,
 };
 pub(crate) use text::update_text;
 pub use text::{create_text, replace_text, save_bytes, save_text};

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use ralph_gate_report::read::{Found, Reader, gather};
+use ralph_gate_report::shared::Pool;
 
 use super::{LogFile, ReportError};
 use crate::plain_file::{self, Unreadable};
@@ -31,6 +32,7 @@ pub fn load(files: &[LogFile], progress: &Progress) -> Result<(Found, Vec<u32>),
     let parts: Mutex<Vec<(usize, Result<Vec<Found>, ReportError>)>> = Mutex::default();
     let work = || {
         let mut piece = vec![0; PIECE];
+        let mut pool = Pool::default();
         loop {
             let first = next.fetch_add(BATCH, Ordering::Relaxed);
             let Some(batch) = files.get(first..) else {
@@ -39,7 +41,7 @@ pub fn load(files: &[LogFile], progress: &Progress) -> Result<(Found, Vec<u32>),
             if batch.is_empty() {
                 return;
             }
-            let part = read_batch(batch, &mut piece, progress);
+            let part = read_batch(batch, &mut piece, &mut pool, progress);
             let is_over = part.is_err();
             if let Ok(mut parts) = parts.lock() {
                 parts.push((first, part));
@@ -74,10 +76,14 @@ pub fn load(files: &[LogFile], progress: &Progress) -> Result<(Found, Vec<u32>),
 fn read_batch(
     batch: &[LogFile],
     piece: &mut [u8],
+    pool: &mut Pool,
     progress: &Progress,
 ) -> Result<Vec<Found>, ReportError> {
     let read = |file: &LogFile| {
-        let found = read(file, piece, progress);
+        let mut found = read(file, piece, progress);
+        if let Ok(found) = &mut found {
+            found.runs.iter_mut().for_each(|run| pool.share(run));
+        }
         progress.logs.fetch_add(1, Ordering::Relaxed);
         found.map_err(|error| ReportError::unreadable(&file.path, &error))
     };

@@ -21,6 +21,7 @@
 mod commit;
 mod error;
 mod excluded;
+mod fresh;
 mod guard;
 mod limits;
 mod look;
@@ -38,6 +39,7 @@ mod walk;
 
 pub use commit::{CommitOutcome, Identity, Refusal};
 pub use error::WorktreeError;
+pub use fresh::begin_repository;
 pub use limits::{ContentLimits, DEPTH_LIMIT, ENTRY_LIMIT, FILE_LIMIT};
 pub use markers::{ConflictMarker, ConflictMarkers};
 pub use matching::{MatchingFile, matching_files};

@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::pty::Watched;
 use ralph_gate_tests::binary::binary;
 use ralph_gate_tests::git;
+use ralph_gate_tests::logs::Scratch;
 use ralph_gate_tests::processes::runner_of;
 
 /// The screens that the README shows.
@@ -58,11 +59,11 @@ echo '{"type":"result","subtype":"success","is_error":false,"result":"Done.","mo
 "#;
 
 /// A workspace in which a loop takes two iterations, and beside it what the agent waits for.
-struct Workspace(tempfile::TempDir);
+struct Workspace(Scratch);
 
 impl Workspace {
     fn new() -> Self {
-        let workspace = Self(tempfile::tempdir().unwrap());
+        let workspace = Self(Scratch::new());
         let folder = workspace.path();
         fs::create_dir(&folder).unwrap();
         for (name, text) in [

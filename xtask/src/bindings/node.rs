@@ -6,9 +6,10 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{Tested, copy_sources, gate, memory, npm};
+use super::{Tested, copy_sources, gate, memory, npm, web};
 use crate::install::{self, Place};
 use crate::process;
+use crate::replay;
 use crate::setup::Skip;
 use crate::terminal::step;
 use crate::workspace::Workspace;
@@ -16,8 +17,13 @@ use crate::workspace::Workspace;
 /// The sources.
 const SOURCE: &str = "bindings/node";
 
-/// What goes into the project that has the package: the partner for the vectors, and what goes on with a session.
-const SCRIPTS: &[npm::Script] = &[("node.mjs", "host.mjs"), ("memory.mjs", "memory.mjs")];
+/// What goes into the project that has the package: the partner for the vectors, what goes on with a session, and what
+/// replays logs.
+const SCRIPTS: &[npm::Script] = &[
+    ("node.mjs", "host.mjs"),
+    ("memory.mjs", "memory.mjs"),
+    ("replay.mjs", "replay.mjs"),
+];
 
 /// The folder in which the package is built. Its `dist` is what is shipped.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
@@ -65,6 +71,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     npm::write_generated(workspace, &folder)?;
     let (gate, memory) = (gate(workspace)?, memory(workspace)?);
     npm::write_embedded(&folder, &[("gate", &gate), ("memory", &memory)])?;
+    web::build_history(workspace, &folder)?;
     let mut node = workspace.program("node", &["build.mjs", "embedded.json"]);
     process::run(node.current_dir(&folder))?;
     let tarball = npm::pack(workspace, &folder)?;
@@ -81,6 +88,7 @@ pub(crate) fn test(workspace: &Workspace, host: Option<&Path>) -> Result<Tested>
     node.current_dir(&project)
         .env("RALPH_GATE_ROOT", workspace.root())
         .env("RALPH_GATE_BUILT", folder(workspace))
+        .env(replay::VARIABLE, replay::made(workspace)?)
         .env("RALPH_GATE_DIGEST", gate(workspace)?.digest);
     match host {
         Some(host) => {

@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result, bail};
 use super::{Tested, copy_sources, gate, memory};
 use crate::install::{self, Place};
 use crate::process;
+use crate::replay;
 use crate::scratch::Scratch;
 use crate::setup::Skip;
 use crate::terminal::step;
@@ -235,7 +236,7 @@ fn check_code(workspace: &Workspace) -> Result<()> {
 fn test_newest(workspace: &Workspace) -> Result<()> {
     let environment = folder(workspace).join("installed");
     install(workspace, &environment, Engine::Newest)?;
-    run_tests(&environment, &workspace.path(SOURCE).join("tests"))?;
+    run_tests_and_keep_logs(workspace, &environment)?;
     let leak = workspace.path(SOURCE).join("bench/leak.py");
     let mut command = Command::new(python_of(&environment));
     process::run(command.arg(leak).arg(EVALUATIONS))
@@ -273,8 +274,19 @@ fn pip_install(environment: &Path) -> Command {
     pip
 }
 
-/// Runs the tests of a folder with what is installed: the sources are not where Python looks.
+/// Runs the package's own tests, which leave the logs of their loops.
+fn run_tests_and_keep_logs(workspace: &Workspace, environment: &Path) -> Result<()> {
+    let tests = workspace.path(SOURCE).join("tests");
+    let mut command = tests_of(environment, &tests);
+    process::run(command.env(replay::VARIABLE, replay::made(workspace)?))
+}
+
 fn run_tests(environment: &Path, tests: &Path) -> Result<()> {
+    process::run(&mut tests_of(environment, tests))
+}
+
+/// The tests of a folder with what is installed: the sources are not where Python looks.
+fn tests_of(environment: &Path, tests: &Path) -> Command {
     let mut command = Command::new(python_of(environment));
     quiet(&mut command);
     command.args([
@@ -286,7 +298,8 @@ fn run_tests(environment: &Path, tests: &Path) -> Result<()> {
         "--quiet",
     ]);
     command.arg("--start-directory").arg(tests);
-    process::run(command.arg("--top-level-directory").arg(tests))
+    command.arg("--top-level-directory").arg(tests);
+    command
 }
 
 /// What the README shows and what `tests/consumer.py` does is right by `mypy --strict`, with what is installed.

@@ -68,16 +68,23 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     }
     npm::write_generated(workspace, &folder)?;
     npm::write_embedded(&folder, &[("gate", &gate(workspace)?)])?;
-    bindgen(
-        workspace,
-        "ralph-gate-page",
-        "history",
-        &folder.join("page"),
-    )?;
+    build_history(workspace, &folder)?;
     let mut node = workspace.program("node", &["build.mjs", "embedded.json"]);
     process::run(node.current_dir(&folder))?;
     let tarball = npm::pack(workspace, &folder)?;
     npm::install_in_empty_project(workspace, &tarball, &installed(workspace), SCRIPTS)
+}
+
+/// What reads logs, in the folder `page` of a package, and the types of what it says.
+pub(super) fn build_history(workspace: &Workspace, package: &Path) -> Result<()> {
+    let types = "src/reports.ts";
+    fs::copy(workspace.path(SOURCE).join(types), package.join(types))?;
+    bindgen(
+        workspace,
+        "ralph-gate-page",
+        "history",
+        &package.join("page"),
+    )
 }
 
 /// The gate as wasm-bindgen makes it, to be compared with what is shipped.

@@ -15,15 +15,17 @@ use crate::crash::{self, Done};
 use crate::setup::{self, Skip, Tools};
 use crate::terminal::{bold, green, red, seconds, table, yellow};
 use crate::workspace::{Workspace, in_ci};
-use crate::{AlreadyReported, demo, policies, process, tidy, verify};
+use crate::{
+    AlreadyReported, demo, example, policies, process, replay, statistics, telemetry, tidy, verify,
+};
 use counts::Counts;
 
 pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
-              unit and integration tests with the vectors, doc tests, real agent clients, templates of policies, the packages for Node, Python and browsers, the playground,\n\
-              every vector on every host, killed processes, tidy, the reproducible build, the demo. Ends with a table and one line `N passed, N failed`, in which each test and\n\
+              unit and integration tests with the vectors, doc tests, statistics against SciPy and statsmodels, real agent clients, OpenTelemetry, templates of policies, the packages for Node, Python and browsers, the playground,\n\
+              every vector on every host, every log that these tests left once more, killed processes, tidy, the reproducible build, the demo, the worked example. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
     flags: &[Flag {
@@ -92,6 +94,11 @@ const STEPS: &[Step] = &[
         run: doc_tests,
     },
     Step {
+        name: "statistics",
+        extent: Extent::Usual,
+        run: compare_statistics,
+    },
+    Step {
         name: "clients",
         extent: Extent::Usual,
         run: usual_clients,
@@ -100,6 +107,11 @@ const STEPS: &[Step] = &[
         name: "opencode",
         extent: Extent::All,
         run: opencode,
+    },
+    Step {
+        name: "telemetry",
+        extent: Extent::Usual,
+        run: test_telemetry,
     },
     Step {
         name: "policy templates",
@@ -132,6 +144,11 @@ const STEPS: &[Step] = &[
         run: hosts,
     },
     Step {
+        name: "replay",
+        extent: Extent::Usual,
+        run: replay_logs,
+    },
+    Step {
         name: "crash",
         extent: Extent::Usual,
         run: crash_a_little,
@@ -150,6 +167,11 @@ const STEPS: &[Step] = &[
         name: "demo",
         extent: Extent::Usual,
         run: play_demo,
+    },
+    Step {
+        name: "example",
+        extent: Extent::Usual,
+        run: run_example,
     },
 ];
 
@@ -224,9 +246,15 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
         return Ok(Counts::default());
     }
     // `--all-targets` leaves out what cargo does not test by itself.
-    let rest = [Clients::Usual, Clients::Opencode].map(|it| format!("--test={}", it.target()));
-    let [usual, opencode] = rest.each_ref().map(String::as_str);
-    for targets in [&["--all-targets"][..], &[usual, opencode, "--test=hosts"]] {
+    let rest = [
+        Clients::Usual.target(),
+        Clients::Opencode.target(),
+        statistics::TARGET,
+        "hosts",
+        "telemetry",
+    ]
+    .map(|it| format!("--test={it}"));
+    for targets in [&["--all-targets".to_owned()][..], &rest] {
         let mut cargo = run.workspace.cargo(&["clippy", "--workspace"]);
         cargo.args(targets).args(locked());
         process::run(cargo.args(["--", "-D", "warnings"]))?;
@@ -235,8 +263,20 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
 }
 
 fn tests(run: &mut Run<'_>) -> Result<Counts> {
+    replay::clear(run.workspace)?;
     // Without doc tests, which are a step of their own.
     run_tests(run, &["--lib", "--bins", "--tests"])
+}
+
+/// The same thousand tables in other implementations.
+fn compare_statistics(run: &mut Run<'_>) -> Result<Counts> {
+    if let Some(skip) = statistics::ensure(run.workspace)? {
+        return Ok(Counts {
+            skips: vec![skip],
+            ..Counts::default()
+        });
+    }
+    run_tests(run, &["--test", statistics::TARGET])
 }
 
 fn usual_clients(run: &mut Run<'_>) -> Result<Counts> {
@@ -257,19 +297,55 @@ fn test_clients(run: &Run<'_>, clients: Clients) -> Result<Counts> {
     run_tests(run, &["--test", clients.target()])
 }
 
-/// Runs the tests of some targets.
+fn test_telemetry(run: &mut Run<'_>) -> Result<Counts> {
+    if let Some(skip) = telemetry::ensure(run.workspace)? {
+        return Ok(Counts {
+            skips: vec![skip],
+            ..Counts::default()
+        });
+    }
+    run_tests(run, &["--test", telemetry::TARGET])
+}
+
+/// Every log that the steps before have left, in each language that could be built.
+fn replay_logs(run: &mut Run<'_>) -> Result<Counts> {
+    let built = build::host(run.workspace, Profile::Dev)?;
+    let logs = replay::Logs::find(run.workspace)?;
+    println!("    {logs}");
+    logs.replay(run.workspace, &built.binary, replay::Language::Rust)?;
+    if !run.hosts.contains(&"node") {
+        return Ok(Counts {
+            passed: 1,
+            skips: vec![Skip {
+                name: "replay in Node".to_owned(),
+                reason: "the package for Node was not built".to_owned(),
+            }],
+            ..Counts::default()
+        });
+    }
+    logs.replay(run.workspace, &built.binary, replay::Language::Node)?;
+    Ok(Counts {
+        passed: 2,
+        ..Counts::default()
+    })
+}
+
+/// Runs the tests of some targets, which leave their logs.
 fn run_tests(run: &Run<'_>, targets: &[&str]) -> Result<Counts> {
+    let logs = replay::folder(run.workspace);
     if run.tools.nextest {
         let mut cargo = run
             .workspace
             .cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]);
         cargo.args(["--status-level", "slow", "--color", "never"]);
+        cargo.env(replay::VARIABLE, &logs);
         let (status, lines) = process::watch(cargo.args(targets).args(locked()))?;
         return counts::of_nextest(&lines).checked(status);
     }
     let mut cargo = run
         .workspace
         .cargo(&["test", "--workspace", "--no-fail-fast"]);
+    cargo.env(replay::VARIABLE, &logs);
     let (status, lines) = process::watch(cargo.args(targets).args(locked()))?;
     counts::of_cargo_test(&lines).checked(status)
 }
@@ -341,6 +417,7 @@ fn tested(
 /// Every vector on every host that could be built.
 fn hosts(run: &mut Run<'_>) -> Result<Counts> {
     let mut cargo = run.workspace.cargo(&["test", "--workspace", "--quiet"]);
+    cargo.env(replay::VARIABLE, replay::folder(run.workspace));
     cargo.args(locked()).args(["--test", "hosts", "--"]);
     process::run(cargo.args(["native", "wasmtime"]).args(&run.hosts))?;
     Ok(Counts {
@@ -385,6 +462,14 @@ fn play_demo(run: &mut Run<'_>) -> Result<Counts> {
         bail!("tidy did not leave a build behind")
     };
     demo::play(&built.binary)?;
+    Ok(Counts::passed())
+}
+
+fn run_example(run: &mut Run<'_>) -> Result<Counts> {
+    let Some(built) = &run.built else {
+        bail!("tidy did not leave a build behind")
+    };
+    example::compare(run.workspace, &built.binary)?;
     Ok(Counts::passed())
 }
 

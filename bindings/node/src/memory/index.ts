@@ -29,11 +29,15 @@ export interface Beginning extends Key {
   /** A checklist to begin with, as text. */
   prd?: string;
   taskClass?: string;
+  /** What the loop is marked with, for reports: names of a-z, 0-9, `_`, `.`, `-`. */
+  labels?: Record<string, string>;
   /** What the agent is told, and how it is started: for the log. */
   prompt?: string;
   argv?: string[];
   /** Tells whether checks are still run in the same way. */
   rulesDigest?: string;
+  /** How much the event log holds: with `digest_only`, digests and lengths in place of texts. Its verdicts can't be replayed. */
+  record?: "full" | "digest_only";
 }
 
 /** What else happened in an iteration. */
@@ -181,7 +185,7 @@ export class FileMemory {
   }
 
   /** What happened, oldest first. */
-  events(): { seq: number; event: string; data: unknown }[] {
+  events(): { seq: number; event: string; run?: unknown; data: unknown }[] {
     return ask(() => this.#store.events());
   }
 
@@ -274,9 +278,12 @@ function openOrBegin(component: any, folder: SessionFolder, key: string, beginni
 }
 
 function begin(component: any, key: string, beginning: Beginning): any {
-  const { prd = null, taskClass = null, prompt = "", argv = [], rulesDigest = "" } = beginning;
+  const { prd = null, taskClass = null, labels = {}, prompt = "", argv = [], rulesDigest = "", record = "full" } = beginning;
   const routing = routed(beginning);
-  return component.Store.begin(key, toText({ at_ms: Date.now(), routing, prd, task_class: taskClass, argv, prompt, rules_digest: rulesDigest }));
+  return component.Store.begin(
+    key,
+    toText({ at_ms: Date.now(), routing, prd, task_class: taskClass, labels, argv, prompt, rules_digest: rulesDigest, record }),
+  );
 }
 
 const routed = ({ contract, policy }: Beginning) => route(contract as Request | string, policy);

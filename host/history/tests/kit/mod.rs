@@ -1,10 +1,12 @@
 //! Loops that are played through the real gate and remembered by the real memory, so that there are logs to ask about.
 
+use std::collections::BTreeMap;
+
 use ralph_gate_component::json;
 use ralph_gate_history::Unanswered;
 use ralph_gate_memory::course::{Evaluated, LoopRecord, Reopened, ResumeRecord, reopen};
 use ralph_gate_memory::disk::{Disk as _, Place};
-use ralph_gate_memory::{Gate, InMemoryStore, SessionKey};
+use ralph_gate_memory::{Gate, InMemoryStore, Recording, SessionKey, Under};
 use ralph_gate_types::{
     Action, CallError, CheckResult, EngineError, Iteration, Outcome, Prd, PrdUpdate, ProgressEntry,
     ProgressLog, Resumption, Routing, SnapshotView, Usage, Verdict,
@@ -40,6 +42,11 @@ fn text(answer: &Value, name: &str) -> String {
 }
 
 impl Gate for Formats {
+    /// The gate's crate is no component.
+    fn digest(&self) -> Option<&str> {
+        None
+    }
+
     fn read_prd(&self, text: &str) -> Result<Prd, CallError> {
         ask("read_prd", &json!({ "text": text }))
     }
@@ -79,19 +86,27 @@ pub(crate) struct Played {
     contract: String,
     snapshot: Option<String>,
     index: u32,
+    record: Recording,
 }
 
 impl Played {
     pub(crate) fn new(contract: &str) -> Self {
+        Self::recorded(contract, Recording::Full)
+    }
+
+    /// One of which so much is recorded.
+    pub(crate) fn recorded(contract: &str, record: Recording) -> Self {
         let routing: Routing = ask("route", &json!({ "request": contract })).unwrap();
         let contract = routing.contract.unwrap();
-        let record = LoopRecord {
+        let begun = LoopRecord {
             version: "0.1.0".to_owned(),
             at_ms: 1_000,
+            session: Some("history".to_owned()),
             mode: routing.mode,
             profile: routing.profile,
             enforcement: routing.enforcement,
             task_class: None,
+            labels: BTreeMap::new(),
             contract: contract.clone(),
             contract_digest: routing.digest.unwrap(),
             rules_digest: String::new(),
@@ -100,12 +115,13 @@ impl Played {
             attended: None,
         };
         let key = SessionKey::Session("history".to_owned());
-        let start = record.start(None).unwrap();
+        let start = begun.start(None).unwrap().recorded(record);
         Self {
             store: InMemoryStore::new(&Formats, &key, &start).unwrap(),
             contract,
             snapshot: None,
             index: 0,
+            record,
         }
     }
 
@@ -165,6 +181,12 @@ impl Played {
         let Reopened::At(snapshot) = reopened else {
             panic!("{reopened:?}");
         };
+        let run = Under {
+            mode: routing.mode,
+            profile: routing.profile,
+            enforcement: routing.enforcement,
+            record: self.record,
+        };
         let record = ResumeRecord {
             at_ms: 0,
             operator: resumption.operator,
@@ -175,10 +197,23 @@ impl Played {
             argv: Vec::new(),
             prompt: String::new(),
         };
-        let change = record.change(&state, Some(snapshot.clone())).unwrap();
+        let change = record
+            .change(&state, Some(snapshot.clone()), Some(run))
+            .unwrap();
         self.store.save(&change).unwrap();
         (self.contract, self.snapshot) = (contract, Some(snapshot));
         self
+    }
+
+    /// So much is recorded from the next resumption on.
+    pub(crate) fn record(&mut self, record: Recording) -> &mut Self {
+        self.record = record;
+        self
+    }
+
+    /// How it began, as far as going on needs it.
+    pub(crate) fn begun(&self) -> LoopRecord {
+        self.store.recall().unwrap()[0].read().unwrap()
     }
 
     /// Its `events.jsonl`.

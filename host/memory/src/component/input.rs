@@ -1,5 +1,7 @@
 //! What callers give, as JSON.
 
+use std::collections::BTreeMap;
+
 use ralph_gate_types::{Iteration, Mode, PrdUpdate, ProgressEntry, Resumption, Routing, Verdict};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -7,8 +9,8 @@ use serde_json::value::RawValue;
 
 use super::answer::Refused;
 use super::{Event, LoopRecord, ResumeRecord, SessionKey};
-use crate::course::Run;
-use crate::{Change, Handoff, MemoryError, Snapshot, State};
+use crate::course::{Run, check_labels};
+use crate::{Change, Handoff, MemoryError, Recording, Snapshot, State, Under};
 
 /// Reads what a caller gave.
 pub(super) fn parse<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, Refused> {
@@ -45,24 +47,31 @@ pub(super) struct Beginning {
     #[serde(default)]
     task_class: Option<String>,
     #[serde(default)]
+    labels: BTreeMap<String, String>,
+    #[serde(default)]
     argv: Vec<String>,
     #[serde(default)]
     prompt: String,
     #[serde(default)]
     rules_digest: String,
+    #[serde(default)]
+    pub(super) record: Recording,
 }
 
 impl Beginning {
     /// The first event, with the contract that is pinned.
-    pub(super) fn record(&self) -> Result<LoopRecord, Refused> {
+    pub(super) fn record(&self, key: &SessionKey) -> Result<LoopRecord, Refused> {
+        check_labels(&self.labels).map_err(|error| Refused::input(error.to_string()))?;
         let (contract, digest) = pinned(&self.routing)?;
         Ok(LoopRecord {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             at_ms: self.at_ms,
+            session: Some(key.text().to_owned()),
             mode: self.routing.mode,
             profile: self.routing.profile.clone(),
             enforcement: self.routing.enforcement,
             task_class: self.task_class.clone(),
+            labels: self.labels.clone(),
             contract,
             contract_digest: digest,
             rules_digest: self.rules_digest.clone(),
@@ -114,9 +123,29 @@ pub(super) struct Resumed {
     prompt: String,
     #[serde(default)]
     rules_digest: String,
+    #[serde(default)]
+    record: Option<Recording>,
 }
 
 impl Resumed {
+    /// What the loop runs under from now on; what is not said is as before.
+    pub(super) fn under(&self, before: Option<&Under>) -> Option<Under> {
+        let record = before.map_or(Recording::Full, |before| before.record);
+        let record = self.record.unwrap_or(record);
+        match (&self.routing, before) {
+            (Some(routing), _) => Some(Under {
+                mode: routing.mode,
+                profile: routing.profile.clone(),
+                enforcement: routing.enforcement,
+                record,
+            }),
+            (None, before) => before.map(|before| Under {
+                record,
+                ..before.clone()
+            }),
+        }
+    }
+
     /// The event, with the contract from now on.
     pub(super) fn record(&self, state: &State) -> Result<ResumeRecord, Refused> {
         let (contract, digest) = match &self.routing {
@@ -166,6 +195,7 @@ impl Wanted {
             prd: self.prd,
             events: events(&self.events)?,
             handoff: self.handoff,
+            run: None,
         })
     }
 }

@@ -4,13 +4,15 @@
 mod begun;
 mod evaluated;
 mod handoff;
+mod labels;
 mod records;
 mod resumed;
 
 pub use evaluated::Evaluated;
 pub use handoff::{Run, handoff};
+pub use labels::{LabelError, add_label, check_label, check_labels};
 pub use records::{
-    AttendedRecord, ClientEndedRecord, ClientRecord, Heard, LoopFileRecord, LoopRecord,
-    ResumeRecord, Tripped, VerdictRecord, names, word,
+    AttendedRecord, AuditRecord, AuditedCheck, ClientEndedRecord, ClientRecord, Heard,
+    LoopFileRecord, LoopRecord, ResumeRecord, Tripped, Truth, VerdictRecord, Witness, names, word,
 };
 pub use resumed::{Reopened, reopen};

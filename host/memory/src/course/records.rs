@@ -1,8 +1,9 @@
 //! What a loop writes into `events.jsonl`, as far as every harness writes it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ralph_gate_types::{Enforcement, Iteration, LoopFile, Mode, Verdict};
+use ralph_gate_types::{Enforcement, Iteration, LoopFile, Mode, Outcome, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// The names of events.
@@ -25,6 +26,22 @@ pub mod names {
     pub const TRIPWIRE: &str = "tripwire";
     /// The gate judged an iteration.
     pub const VERDICT: &str = "verdict";
+    /// What turned out after the loop had ended.
+    pub const AUDIT: &str = "audit";
+
+    /// All of them, as the schema lists them.
+    pub const ALL: [&str; 10] = [
+        STARTED,
+        BASELINE,
+        AGENT,
+        CLIENT_STOPPED,
+        CLIENT_ENDED,
+        EVIDENCE,
+        TRIPWIRE,
+        VERDICT,
+        RESUMED,
+        AUDIT,
+    ];
 }
 
 /// `loop_started`
@@ -34,6 +51,9 @@ pub struct LoopRecord {
     pub version: String,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
+    /// The session's key as text. None in logs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// Where the gate sent the request.
     pub mode: Mode,
     /// The profile that was applied.
@@ -42,6 +62,9 @@ pub struct LoopRecord {
     pub enforcement: Enforcement,
     /// What kind of task it is.
     pub task_class: Option<String>,
+    /// What the loop is marked with, for reports. `task`, `repeat`, `arm` and `experiment` have a meaning there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
     /// The pinned contract: with it the log can be replayed wherever it is taken.
     #[serde(default)]
     pub contract: String,
@@ -178,10 +201,73 @@ pub struct VerdictRecord<'v> {
     pub verdict: &'v Verdict,
 }
 
+/// `audit`: what turned out after the loop had ended. The last one counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditRecord {
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// Whether the work is what the loop was to prove.
+    pub truth: Truth,
+    /// How that is known.
+    pub witness: Witness,
+    /// Who says so.
+    pub by: String,
+    /// Why.
+    pub reason: String,
+    /// The checks that were run, with what they said.
+    pub checks: Vec<AuditedCheck>,
+}
+
+/// Whether a loop's work is complete, as it turned out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Truth {
+    /// It is.
+    Complete,
+    /// It is not.
+    Incomplete,
+    /// That can't be told.
+    Unknown,
+}
+
+/// How a truth is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Witness {
+    /// Checks were run afterwards.
+    Audit,
+    /// Somebody said so.
+    Label,
+}
+
+/// One check that was run afterwards.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditedCheck {
+    /// Its id.
+    pub id: String,
+    /// What it gave.
+    pub outcome: Outcome,
+    /// Why, in words.
+    pub reason: String,
+}
+
 /// A word of the specification as it is written in JSON.
 pub fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_of_an_older_version_loads_and_is_written_as_it_was() {
+        let old = r#"{"version":"0.1.0","at_ms":1,"mode":"ralph","profile":null,"enforcement":"enforce","task_class":null,"contract":"{}","contract_digest":"c","rules_digest":"r","argv":[],"prompt":""}"#;
+        let record: LoopRecord = serde_json::from_str(old).unwrap();
+        assert_eq!((record.session.as_ref(), record.labels.len()), (None, 0));
+        assert_eq!(serde_json::to_string(&record).unwrap(), old);
     }
 }

@@ -158,7 +158,7 @@ fn see_that_arms_are_sound(runs: &[Run], before: &Side, after: &Side) -> Result<
 fn known(runs: &[Run]) -> String {
     let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for run in runs {
-        for (name, value) in &run.labels {
+        for (name, value) in run.labels.iter() {
             values.entry(name).or_default().insert(value);
         }
     }

@@ -121,13 +121,15 @@ fn value<'r>(run: &'r Run, name: &str) -> Option<&'r str> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
     fn every_condition_must_hold() {
         let run = Run {
-            labels: [("arm".to_owned(), "ralph".to_owned())].into(),
-            mode: Some("ralph".to_owned()),
+            labels: BTreeMap::from([("arm".to_owned(), "ralph".to_owned())]).into(),
+            mode: Some("ralph".into()),
             ..Run::default()
         };
         let cases = [

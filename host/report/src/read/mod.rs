@@ -13,6 +13,7 @@ use ralph_gate_memory::{Digest, sealed};
 use serde::Deserialize;
 
 use crate::run::{Ending, Run, Source, Truth, Used, Witness};
+use crate::shared::Text;
 use head::Head;
 use records::{Audited, Envelope, Imported, LastVerdict, Started};
 
@@ -218,12 +219,12 @@ impl Reader {
         let run = &mut current.run;
         run.task = started.labels.get("task").cloned();
         run.id = started.session.unwrap_or_default();
-        run.task_class = started.task_class;
-        run.labels = started.labels;
-        run.mode = started.mode;
-        run.profile = started.profile;
-        run.enforcement = started.enforcement;
-        run.contract_digest = started.contract_digest;
+        run.task_class = started.task_class.map(Text::from);
+        run.labels = started.labels.into();
+        run.mode = started.mode.map(Text::from);
+        run.profile = started.profile.map(Text::from);
+        run.enforcement = started.enforcement.map(Text::from);
+        run.contract_digest = started.contract_digest.map(Text::from);
         run.started_at_ms = started.at_ms;
     }
 
@@ -299,20 +300,40 @@ pub fn read(name: &str, text: &[u8]) -> Found {
 /// Puts what was read of several logs together. Runs that have the same name are told apart.
 pub fn gather(parts: impl IntoIterator<Item = Found>) -> Found {
     let mut all = Found::default();
-    let mut taken = BTreeSet::new();
     for part in parts {
         all.problems.extend(part.problems);
-        for mut run in part.runs {
-            let mut count = 1;
-            let name = run.id.clone();
-            while !taken.insert(run.id.clone()) {
-                count += 1;
-                run.id = format!("{name} ({count})");
-            }
-            all.runs.push(run);
+        all.runs.extend(part.runs);
+    }
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    for place in doubled(&all.runs) {
+        let Some(run) = all.runs.get_mut(place) else {
+            continue;
+        };
+        let name = run.id.clone();
+        let mut count = 1;
+        while !taken.insert(run.id.clone()) {
+            count += 1;
+            run.id = format!("{name} ({count})");
         }
     }
     all
+}
+
+/// The places of runs that have a name in common with another one, in their order.
+fn doubled(runs: &[Run]) -> Vec<usize> {
+    let mut by_name: Vec<(&str, usize)> = (0..)
+        .zip(runs)
+        .map(|(place, run)| (run.id.as_str(), place))
+        .collect();
+    by_name.sort_unstable();
+    let mut doubled: Vec<usize> = by_name
+        .chunk_by(|(first, _), (second, _)| first == second)
+        .filter(|same| same.len() > 1)
+        .flatten()
+        .map(|(_, place)| *place)
+        .collect();
+    doubled.sort_unstable();
+    doubled
 }
 
 /// The details of an event.
@@ -324,12 +345,12 @@ fn data<T: for<'d> Deserialize<'d>>(line: &[u8]) -> Option<T> {
 impl LastVerdict {
     /// What the last verdict says of the whole loop.
     fn tell(self, run: &mut Run) {
-        run.mode = run.mode.take().or(self.mode);
-        run.profile = run.profile.take().or(self.profile.clone());
-        run.gate = self.gate;
+        run.mode = run.mode.take().or(self.mode.map(Text::from));
+        run.profile = run.profile.take().or(self.profile.map(Text::from));
+        run.gate = self.gate.map(Text::from);
         run.overridden = self.overridden;
         run.ending = self.ending;
-        run.detail = self.detail;
+        run.detail = self.detail.map(Text::from);
         run.truth = self.truth;
         run.witness = (self.truth != Truth::Unknown).then_some(Witness::Shadow);
         run.used = self.used;
@@ -341,10 +362,10 @@ impl Imported {
         Run {
             id: self.id,
             task: self.task,
-            task_class: self.task_class,
-            labels: self.labels,
+            task_class: self.task_class.map(Text::from),
+            labels: self.labels.into(),
             source: Source::Import,
-            mode: Some("standard".to_owned()),
+            mode: Some("standard".into()),
             started_at_ms: self.started_at_ms,
             ending: self.ending,
             truth: self.truth,

@@ -69,6 +69,8 @@ struct VerdictRecord {
 #[derive(Deserialize)]
 struct Turn {
     action: String,
+    #[serde(default)]
+    canceled: bool,
 }
 
 #[derive(Deserialize)]
@@ -115,7 +117,9 @@ impl LastVerdict {
             ("pass_through", _) => match record.iteration.action.as_str() {
                 "final" => Ending::Released,
                 "error" | "timeout" => Ending::Error,
-                _ => Ending::Unknown,
+                _ if record.iteration.canceled => Ending::ContextCanceled,
+                // The agent went on, and nobody heard of it since.
+                _ => Ending::Crashed,
             },
             // Nobody heard of it since.
             ("continue", _) => Ending::Crashed,

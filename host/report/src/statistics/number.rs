@@ -37,3 +37,8 @@ pub(super) fn place(value: f64) -> usize {
 pub(super) fn nearest(value: f64) -> u64 {
     value.round() as u64
 }
+
+/// `base` to the power of a count.
+pub(super) fn power(base: f64, count: u64) -> f64 {
+    libm::pow(base, real(count))
+}

@@ -1,6 +1,8 @@
 //! Quantiles, and how many runs they need.
 
-use super::number::{length, place};
+use super::number::{length, place, power};
+use super::tables::binomial;
+use crate::model::Interval;
 
 /// The share that an interval at 95 % may miss.
 const MISS: f64 = 0.05;
@@ -40,6 +42,31 @@ pub fn needed(p: f64) -> u64 {
         }
     }
     u64::MAX
+}
+
+/// The range between two of the sorted values that contains the quantile in 95 % of all samples, whatever the distribution
+/// is: the number of values below a quantile is binomial. None: too few for one ([`needed`]).
+pub(super) fn between_values(sorted: &[f64], p: f64) -> Option<Interval> {
+    let count = sorted.len() as u64;
+    if count < needed(p) {
+        return None;
+    }
+    // Half of what may be missed on each side. Where even the last value misses more on its side, the other gets the rest.
+    let (none, all) = (power(1.0 - p, count), power(p, count));
+    let (low, high) = if all > MISS / 2.0 {
+        (MISS - all, all)
+    } else if none > MISS / 2.0 {
+        (none, MISS - none)
+    } else {
+        (MISS / 2.0, MISS / 2.0)
+    };
+    // Rounding must not take the last value away.
+    let (below, above) = binomial(count, p).within(low * (1.0 + 1e-9), high * (1.0 + 1e-9));
+    let value = |place: u64| sorted.get(usize::try_from(place).ok()?).copied();
+    Some(Interval {
+        low: value(below.saturating_sub(1))?,
+        high: value(above.min(count).saturating_sub(1))?,
+    })
 }
 
 /// How many runs an interval of a mean needs. Resamples of fewer than 8 values are so few different ones that no widening
@@ -100,6 +127,23 @@ mod tests {
         assert_eq!(quantile(&[1.0], -0.1), None);
         assert_eq!(quantile(&[1.0], 1.1), None);
         assert_eq!(quantile(&[1.0], f64::NAN), None);
+    }
+
+    #[test]
+    fn the_values_around_a_quantile_are_those_of_the_tables() {
+        let numbers = |count: u32| (1..=count).map(f64::from).collect::<Vec<f64>>();
+        let found = |count, p| between_values(&numbers(count), p).map(|it| (it.low, it.high));
+        // Of the sign test: 6 values, all; 10, the 2nd and the 9th; 20, the 6th and the 15th; 100, the 40th and the 61st.
+        assert_eq!(found(5, 0.5), None);
+        assert_eq!(found(6, 0.5), Some((1.0, 6.0)));
+        assert_eq!(found(10, 0.5), Some((2.0, 9.0)));
+        assert_eq!(found(20, 0.5), Some((6.0, 15.0)));
+        assert_eq!(found(100, 0.5), Some((40.0, 61.0)));
+        assert_eq!(found(58, 0.95), None);
+        assert_eq!(found(59, 0.95).unwrap().1.to_bits(), 59.0_f64.to_bits());
+        // Mirrored, it is the same.
+        let (low, high) = found(500, 0.95).unwrap();
+        assert_eq!(found(500, 0.05), Some((501.0 - high, 501.0 - low)));
     }
 
     #[test]

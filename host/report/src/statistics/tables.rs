@@ -69,7 +69,8 @@ pub(super) fn binomial_test(successes: u64, of: u64, share: f64) -> f64 {
     binomial(of, share).tails(successes).exact()
 }
 
-fn binomial(of: u64, share: f64) -> Walk<impl Fn(u64) -> f64> {
+/// How many of `of` there are, each with this chance, which is between 0 and 1 and neither.
+pub(super) fn binomial(of: u64, share: f64) -> Walk<impl Fn(u64) -> f64> {
     let odds = share / (1.0 - share);
     Walk {
         low: 0,

@@ -55,6 +55,33 @@ impl<Up: Fn(u64) -> f64> Walk<Up> {
         }
     }
 
+    /// The largest count below which no more than `low` lies, and the smallest from which on no more than `high` does. They
+    /// may be one beyond the range, where that much lies nowhere.
+    pub(super) fn within(&self, low: f64, high: f64) -> (u64, u64) {
+        let mut weights = Vec::new();
+        self.each(|count, weight| weights.push((count, weight)));
+        weights.sort_by_key(|(count, _)| *count);
+        let mut all = Sum::default();
+        for (_, weight) in &weights {
+            all.add(*weight);
+        }
+        let passed = |weights: &mut dyn Iterator<Item = &(u64, f64)>, most: f64| {
+            let mut sum = Sum::default();
+            let mut last = None;
+            for (count, weight) in weights {
+                sum.add(*weight);
+                if sum.total() > most * all.total() {
+                    break;
+                }
+                last = Some(*count);
+            }
+            last
+        };
+        let below = passed(&mut weights.iter(), low).map_or(self.low, |count| count + 1);
+        let above = passed(&mut weights.iter().rev(), high).unwrap_or(self.high + 1);
+        (below, above)
+    }
+
     /// Every count that has a weight worth adding.
     fn each(&self, mut visit: impl FnMut(u64, f64)) {
         visit(self.mode, 1.0);

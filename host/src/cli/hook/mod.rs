@@ -15,7 +15,7 @@ use ralph_gate::config::Promises;
 use ralph_gate::evidence::now_ms;
 use ralph_gate::harness::log::{self, Entry};
 use ralph_gate::harness::{
-    self, Answer, Event, Gathering, Harness, Hook, Moment, Patient, Question, Reply,
+    self, Answer, Event, Gathering, Harness, Hook, Moment, Patient, Question, Reply, Trail,
 };
 use ralph_gate::runner::{Control, LoopEvent, Options, Watch, is_inside_a_loop};
 use ralph_gate_component::Word as _;
@@ -25,7 +25,7 @@ use attend::Attended;
 use super::args::HookArgs;
 use super::error::CliError;
 use super::policy::Policies;
-use super::{Exit, gate};
+use super::{Exit, gate, telemetry};
 
 /// The most that is read of an event, and one byte to see that there is more.
 const MOST: u64 = harness::LONGEST as u64 + 1;
@@ -35,6 +35,8 @@ const MOST: u64 = harness::LONGEST as u64 + 1;
 struct Known {
     harness: Option<Harness>,
     event: Option<Event>,
+    /// Where what was decided is found, if anybody wants to hear of it.
+    trail: Option<Trail>,
 }
 
 /// How a question was answered.
@@ -88,7 +90,7 @@ pub(crate) fn run(args: &HookArgs) -> Result<Exit, CliError> {
         begun,
         known: Mutex::new(Known {
             harness,
-            event: None,
+            ..Known::default()
         }),
         leave: Mutex::new(Some(Leave)),
     });
@@ -117,6 +119,12 @@ pub(crate) fn run(args: &HookArgs) -> Result<Exit, CliError> {
         failed(harness, &defect(reason.as_deref()))
     });
     asked.answer(&judged);
+    let trail = asked.known().trail.take();
+    if let Some(trail) = trail {
+        let taken = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        // One more, because both are rounded.
+        telemetry::send_behind(&trail, now_ms().saturating_sub(taken.saturating_add(1)));
+    }
     // The client waits for the end of this process: nothing is cleared away that the system clears away anyhow.
     std::process::exit(0);
 }
@@ -147,12 +155,13 @@ fn judge(harness: Option<Harness>, promises: Promises, deadline: Instant, asked:
     *asked.known() = Known {
         harness: Some(event.harness),
         event: Some(event.clone()),
+        trail: None,
     };
     // Whoever runs the loop decides.
     if is_inside_a_loop() {
         return judged(event.harness, &Answer::SILENT);
     }
-    let answer = answer(&event, &text, promises, deadline);
+    let answer = answer(&event, &text, promises, deadline, asked);
     answer.unwrap_or_else(|reason| failed(Some(event.harness), &reason))
 }
 
@@ -162,10 +171,12 @@ fn answer(
     text: &[u8],
     promises: Promises,
     deadline: Instant,
+    asked: &Asked,
 ) -> Result<Judged, String> {
     let gate = gate().map_err(|error| error.to_string())?;
     let find = || Question::find(gate, event, promises).map_err(|error| error.to_string());
     let question = find()?;
+    asked.known().trail = question.trail().filter(telemetry::is_wanted);
     let address = question.takes_time().map_err(|error| error.to_string())?;
     let answer = match address {
         None => here(question, promises, Gathering::Here)?,

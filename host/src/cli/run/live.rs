@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use ralph_gate::runner::LoopEvent;
 
-use super::super::args::RunArgs;
 use super::super::terminal::{Painter, Terminal, print};
 use super::line::Line;
 use super::screen::Screen;
@@ -34,9 +33,9 @@ const CLEAR_BELOW: &str = "\x1b[J";
 static IS_HIDDEN: AtomicBool = AtomicBool::new(false);
 
 /// Whether a person watches who can be shown a view.
-pub(super) fn is_wanted(args: &RunArgs, terminal: &Terminal) -> bool {
+pub(in super::super) fn is_wanted(plain: bool, terminal: &Terminal) -> bool {
     let can_move = std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
-    !args.plain && !terminal.is_json() && can_move && stdout().is_terminal()
+    !plain && !terminal.is_json() && can_move && stdout().is_terminal()
 }
 
 /// Gives the terminal back as it was, if the view has changed it. For ways out on which nothing is dropped.
@@ -53,13 +52,13 @@ pub(super) fn restore_after_other() {
 
 /// How much a terminal shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Size {
-    rows: usize,
-    columns: usize,
+pub(in super::super) struct Size {
+    pub(in super::super) rows: usize,
+    pub(in super::super) columns: usize,
 }
 
 impl Size {
-    fn now() -> Self {
+    pub(in super::super) fn now() -> Self {
         match rustix::termios::tcgetwinsize(stdout()) {
             Ok(size) if size.ws_row > 0 && size.ws_col > 0 => Self {
                 rows: size.ws_row.into(),
@@ -184,13 +183,13 @@ impl Shared {
 /// What stands on the terminal below the permanent lines. Invariant: the cursor is at the beginning of the row behind
 /// it.
 #[derive(Debug, Default)]
-struct Frame {
+pub(in super::super) struct Frame {
     region: Vec<String>,
 }
 
 impl Frame {
     /// What to write so that the permanent lines stand where the region began, and the new region below them.
-    fn change(&mut self, permanent: &[String], region: Vec<String>) -> String {
+    pub(in super::super) fn change(&mut self, permanent: &[String], region: Vec<String>) -> String {
         if permanent.is_empty() && region == self.region {
             return String::new();
         }

@@ -14,16 +14,18 @@ use std::process::Command;
 use ralph_gate::config::{Config, Request, Task};
 use ralph_gate::engine::{Decision, Mode, Resumption, StopReason};
 use ralph_gate::memory::SessionKey;
+use ralph_gate::memory::course::add_label;
 use ralph_gate::process::{self, Interruption, Reach, Role, Signals};
 use ralph_gate::runner::{self, Control, Ended, Loop, Options, Resumed, RunError, Watch};
 
 use super::args::RunArgs;
 use super::error::CliError;
 use super::policy::Policies;
+use super::telemetry::{self, Both};
 use super::terminal::{Severity, Terminal, print};
 use super::{Exit, gate};
-pub(super) use live::restore;
-pub(super) use text::iterations;
+pub(super) use live::{Frame, Size, is_wanted, restore};
+pub(super) use text::{iterations, running, seconds};
 use watcher::Watcher;
 
 /// The exit code of a process that was interrupted twice.
@@ -33,7 +35,10 @@ const GROUPS_ONLY: &str = "on this system only process groups can be killed, so 
     may outlive the loop; run it in a container when that matters";
 
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
-    let config = load(args.config.as_deref())?;
+    let mut config = load(args.config.as_deref())?;
+    if let Some(adapter) = args.adapter {
+        config.agent.adapter = Some(adapter);
+    }
     let task = route(args, &config)?;
     if task.routing.mode == Mode::Standard {
         return standard(args, &config, &task, terminal);
@@ -60,6 +65,14 @@ fn route(args: &RunArgs, config: &Config) -> Result<Task, CliError> {
     let mut task = config.route(gate()?, request.as_ref())?;
     if let Some(key) = &args.session {
         task.key = Some(SessionKey::Session(key.clone()));
+    }
+    if let Some(class) = &args.task_class {
+        task.task_class = Some(class.clone());
+    }
+    for (name, value) in &args.labels {
+        add_label(&mut task.labels, name, value).map_err(|error| CliError::Usage {
+            message: format!("{error}; name it once with --label"),
+        })?;
     }
     Ok(task)
 }
@@ -111,6 +124,15 @@ fn standard(
 
 /// The outer process: whoever kills it kills all of the loop.
 fn guarded(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
+    let ended = started_again();
+    if is_wanted(args.plain, terminal) {
+        live::restore_after_other();
+    }
+    Ok(Exit::Code(ended?))
+}
+
+/// This program once more, with the same arguments and under guard. Gives its exit code.
+pub(super) fn started_again() -> Result<i32, CliError> {
     let system = |error| {
         CliError::Run(RunError::System {
             what: "this program can't be started again",
@@ -119,11 +141,7 @@ fn guarded(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
     };
     let mut inner = Command::new(std::env::current_exe().map_err(system)?);
     inner.args(std::env::args_os().skip(1));
-    let ended = process::guard(inner);
-    if live::is_wanted(args, terminal) {
-        live::restore_after_other();
-    }
-    Ok(Exit::Code(ended?))
+    Ok(process::guard(inner)?)
 }
 
 /// The inner process: the loop itself.
@@ -146,9 +164,17 @@ fn looped(
         let file = file.display().to_string();
         terminal.warn(|painter| painter.problem(Severity::Warning, &file, problem, 0));
     }
+    let exporter = telemetry::begin(config, terminal);
     let watcher = Watcher::new(args, terminal, control.clone());
-    let ended = go(args, config, task, &control, &watcher)?;
-    Ok(exit(&ended))
+    let both = Both {
+        watch: &watcher,
+        exporter: exporter.as_ref(),
+    };
+    let ended = go(args, config, task, &control, &both);
+    // What is said from here on belongs below the view.
+    drop(watcher);
+    telemetry::end(exporter, terminal);
+    Ok(exit(&ended?))
 }
 
 fn go(

@@ -10,7 +10,7 @@ use super::super::words::word;
 const REASON: usize = 160;
 
 /// Exact enough for something that is over: `0.4 s`, `1 min 12 s`, `2 h 5 min`.
-pub(super) fn seconds(milliseconds: u64) -> String {
+pub(crate) fn seconds(milliseconds: u64) -> String {
     match milliseconds {
         0..60_000 => format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100),
         _ => running(milliseconds),
@@ -18,7 +18,7 @@ pub(super) fn seconds(milliseconds: u64) -> String {
 }
 
 /// For something that still runs: changes once a second at most.
-pub(super) fn running(milliseconds: u64) -> String {
+pub(crate) fn running(milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
     match seconds {
         0..60 => format!("{seconds} s"),

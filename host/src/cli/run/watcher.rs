@@ -27,7 +27,7 @@ impl Watcher {
     pub(super) fn new(args: &RunArgs, terminal: &Terminal, control: Control) -> Self {
         let form = if terminal.is_json() {
             Form::Json
-        } else if live::is_wanted(args, terminal) {
+        } else if live::is_wanted(args.plain, terminal) {
             Form::Live(live::View::new(terminal.painter))
         } else {
             Form::Plain(plain::Lines::new(terminal.painter))

@@ -1,0 +1,2 @@
+echo "not there yet" >&2
+exit 1

@@ -1,0 +1,1 @@
+echo "usage: tool.sh"

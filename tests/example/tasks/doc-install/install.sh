@@ -1,0 +1,1 @@
+# install.sh [PREFIX]: copies tool.sh to PREFIX/bin, /usr/local when absent

@@ -1,0 +1,1 @@
+# serve.sh [--port N] [--root DIR] [--quiet]
