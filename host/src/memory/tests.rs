@@ -554,7 +554,7 @@ fn a_newer_format_is_left_alone() {
     let name = "checkpoints/0000000001.json";
     let text = session
         .read(name)
-        .replace("{\"version\":1,", "{\"version\":2,");
+        .replace("{\"version\":2,", "{\"version\":3,");
     let (body, _) = text.rsplit_once(",\"digest\"").unwrap();
     let sealed = format!(
         "{body},\"digest\":\"{}\"}}\n",
