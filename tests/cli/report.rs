@@ -105,7 +105,7 @@ fn arms_are_logs_too_and_a_folder_is_every_log_in_it() {
         .iter()
         .map(|run| run["id"].as_str().unwrap())
         .collect();
-    assert_eq!(ids, ["three", "two", "one"]);
+    assert_eq!(ids, ["history", "history (2)", "history (3)"]);
     assert_eq!(report["before"]["runs"], serde_json::json!([2]));
     assert_eq!(report["after"]["runs"], serde_json::json!([0, 1]));
 }

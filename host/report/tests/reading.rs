@@ -42,7 +42,8 @@ fn a_log_tells_how_its_loop_ended_and_what_it_used() {
     let run = one(LOG);
     let last: serde_json::Value = serde_json::from_str(lines().last().unwrap()).unwrap();
     let counters = &last["data"]["verdict"]["counters"];
-    assert_eq!(run.id, "night");
+    // The session's own name goes before that of its file.
+    assert_eq!(run.id, "history");
     assert_eq!(run.ending, Ending::Completed);
     let iterations = run.used.iterations.map(u64::from);
     assert_eq!(iterations, counters["iteration"].as_u64());
@@ -117,12 +118,12 @@ fn a_torn_last_line_is_noticed_and_what_is_before_it_counts() {
 fn logs_behind_each_other_are_runs_of_their_own() {
     let found = read("both", format!("{LOG}{LOG}").as_bytes());
     let ids: Vec<&str> = found.runs.iter().map(|run| run.id.as_str()).collect();
-    assert_eq!(ids, ["both", "both#2"]);
+    assert_eq!(ids, ["history", "history#2"]);
     let is_whole = |run: &Run| !run.edited && run.ending == Ending::Completed;
     assert!(found.runs.iter().all(is_whole));
     let all = gather([read("a", LOG.as_bytes()), read("a", LOG.as_bytes())]);
     let ids: Vec<&str> = all.runs.iter().map(|run| run.id.as_str()).collect();
-    assert_eq!(ids, ["a", "a (2)"]);
+    assert_eq!(ids, ["history", "history (2)"]);
 }
 
 #[test]
