@@ -1,5 +1,7 @@
 //! What is read out of logs, whole and damaged.
 
+use std::slice;
+
 use ralph_gate_memory::digest::Digest;
 use ralph_gate_report::read::{Found, Reader, gather, read};
 use ralph_gate_report::run::{Ending, Run, Source, Truth, Witness};
@@ -20,10 +22,10 @@ fn one(text: &str) -> Run {
 /// The log up to its last verdict, which tells how it ended.
 fn without_end() -> String {
     let lines = lines();
-    let verdicts = lines
+    let mut verdicts = lines
         .iter()
         .filter(|line| line.contains("\"event\":\"verdict\""));
-    let last = *verdicts.last().unwrap();
+    let last = *verdicts.next_back().unwrap();
     LOG[..LOG.find(last).unwrap()].to_owned()
 }
 
@@ -62,7 +64,7 @@ fn pieces_of_any_length_make_the_same_run() {
         LOG.as_bytes()
             .chunks(length)
             .for_each(|piece| reader.feed(piece));
-        assert_eq!(reader.finish().runs, [whole.clone()], "{length}");
+        assert_eq!(reader.finish().runs, slice::from_ref(&whole), "{length}");
     }
     // Windows wrote it.
     assert_eq!(one(&LOG.replace('\n', "\r\n")), whole);

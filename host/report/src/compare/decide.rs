@@ -103,7 +103,7 @@ fn gain(primary: Option<&RateRow>, options: &Options) -> (Step, Option<u64>) {
     };
     let condition = format!(
         "{} {verb} by at least {} points",
-        metric.id(),
+        metric.subject(),
         points(threshold)
     );
     let open = |arithmetic: &str| Step {
@@ -227,8 +227,8 @@ fn dearer(
     );
     Step {
         condition: format!(
-            "the mean of {} of a run rises by at most {} %",
-            metric.id(),
+            "the mean {} of a run rises by at most {} %",
+            metric.noun(),
             points(threshold)
         ),
         estimate: Some(estimate),

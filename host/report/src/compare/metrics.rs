@@ -79,6 +79,17 @@ impl RateMetric {
         }
     }
 
+    /// In the middle of a sentence.
+    pub(super) fn subject(self) -> &'static str {
+        match self {
+            Self::Completion => "the completion rate",
+            Self::VerifiedCompletion => "the rate of runs that are really done",
+            Self::FalseComplete => "the false-complete rate",
+            Self::FalseShare => "the share of false completions",
+            Self::Handoff => "the handoff rate",
+        }
+    }
+
     pub(super) fn better(self) -> Better {
         match self {
             Self::Completion => Better::Neither,
@@ -160,6 +171,17 @@ impl AmountMetric {
             Self::ToolCalls => "Tool calls",
             Self::Tokens => "Tokens",
             Self::Cost => "Cost",
+        }
+    }
+
+    /// In the middle of a sentence.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Iterations => "number of iterations",
+            Self::Latency => "latency",
+            Self::ToolCalls => "number of tool calls",
+            Self::Tokens => "number of tokens",
+            Self::Cost => "cost",
         }
     }
 

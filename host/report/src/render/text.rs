@@ -4,6 +4,13 @@ use std::fmt::Write as _;
 
 /// Whether a character moves a terminal's cursor, turns the direction of a line, or can't be seen at all: control
 /// characters, line separators, marks of direction, characters without width, tags. A plain space is none of them.
+///
+/// ```
+/// use ralph_gate_report::render::text::is_hidden;
+///
+/// assert!("\u{1b}\n\u{202e}\u{200b}".chars().all(is_hidden));
+/// assert!(!"a ü …".chars().any(is_hidden));
+/// ```
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
