@@ -11,6 +11,8 @@
 )]
 
 #[cfg(unix)]
+pub mod audit;
+#[cfg(unix)]
 pub mod config;
 pub mod engine;
 #[cfg(unix)]

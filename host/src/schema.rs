@@ -1,4 +1,5 @@
-//! The JSON Schemas of what people write, for editors. Those of the gate come from its own crate; a test compares.
+//! The JSON Schemas of what people write, for editors, and of what loops write. Those of the gate come from its own
+//! crate; a test compares.
 
 /// Each schema of the gate: its name and its text.
 ///
@@ -22,9 +23,13 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ),
 ];
 
+/// The schema of one line of `events.jsonl`. Tests hold every log against it that they leave behind.
+const EVENT: &str = include_str!("../schemas/event.schema.json");
+
 /// The names of all schemas.
 pub fn names() -> Vec<&'static str> {
     let gate = SCHEMAS.iter().map(|(name, _)| *name);
+    let gate = gate.chain(["event"]);
     #[cfg(unix)]
     let gate = gate.chain(["config"]);
     gate.collect()
@@ -40,6 +45,9 @@ pub fn find(name: &str) -> Option<String> {
     #[cfg(unix)]
     if name == "config" {
         return Some(crate::config::schema::text());
+    }
+    if name == "event" {
+        return Some(EVENT.to_owned());
     }
     gate(name).map(str::to_owned)
 }

@@ -11,7 +11,7 @@ use ralph_gate_component::contract;
 use ralph_gate_component::routing::RoutingPolicy;
 use ralph_gate_component::schema;
 use ralph_gate_component::tree::{Node, Source, Value as Tree, recognise};
-use ralph_gate_tests::{files, read};
+use ralph_gate_tests::{event_schema, files, read};
 use serde_json::{Map, Number, Value, json};
 
 fn validator(name: &str) -> Validator {
@@ -258,5 +258,71 @@ fn a_single_mistake_in_a_configuration_is_found_by_the_host_and_by_the_schema() 
     for (pointer, mistake) in mistakes {
         let wrong = with_mistake(&good, pointer, mistake);
         assert_eq!(both(&wrong), (false, false), "{pointer}: {wrong}");
+    }
+}
+
+/// Logs of the pure crate: of today, with and without texts, and from before lines said what a loop ran under.
+const LOGS: [&str; 3] = [
+    include_str!("../../host/history/testdata/events.jsonl"),
+    include_str!("../../host/history/testdata/digest-only.jsonl"),
+    include_str!("../../host/history/testdata/before-run.jsonl"),
+];
+
+#[test]
+fn every_line_of_a_log_is_as_the_schema_of_events_says() {
+    for log in LOGS {
+        let names = event_schema::check(log);
+        assert_eq!(names.first().map(String::as_str), Some("loop_started"));
+        assert_eq!(names.last().map(String::as_str), Some("verdict"));
+    }
+}
+
+#[test]
+fn the_schema_of_events_knows_every_name_that_the_memory_has_and_no_other() {
+    use ralph_gate::memory::course::names;
+    let text = ralph_gate::schema::find("event").unwrap();
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(schema["properties"]["event"]["enum"], json!(names::ALL));
+    let branches = schema["oneOf"].as_array().unwrap();
+    assert_eq!(branches.len(), names::ALL.len());
+    for (name, branch) in names::ALL.iter().zip(branches) {
+        assert_eq!(branch["properties"]["event"]["const"], json!(name));
+        let place = branch["properties"]["data"]["$ref"].as_str().unwrap();
+        assert!(schema.pointer(&place[1..]).is_some(), "{place}");
+    }
+}
+
+#[test]
+fn a_single_mistake_in_an_event_is_found_by_the_schema() {
+    let line = LOGS[0].lines().nth(1).unwrap();
+    let good: Value = serde_json::from_str(line).unwrap();
+    assert!(event_schema::is_event(&good));
+    let mistakes = [
+        ("/event", json!("poem")),
+        ("/event", json!("evidence")),
+        ("/seq", json!(0)),
+        ("/prev", json!("abc")),
+        ("/digest", json!(null)),
+        ("/note", json!("?")),
+        ("/run", json!(null)),
+        ("/run/mode", json!("ralf")),
+        ("/run/gate", json!("abc")),
+        ("/run/operator", json!("ada")),
+        ("/data/at_ms", json!("now")),
+        ("/data/recorded", json!("in part")),
+        ("/data/note", json!("?")),
+        ("/data/iteration/action", json!("done")),
+        (
+            "/data/iteration/output",
+            json!({ "digest": "abc", "bytes": 3 }),
+        ),
+        ("/data/verdict/decision", json!("end")),
+        ("/data/verdict/stop_reason", json!("bored")),
+        ("/data/verdict/counters/cost_usd", json!(0.1)),
+        ("/data/verdict/failures/0/code", json!("bad_luck")),
+    ];
+    for (pointer, mistake) in mistakes {
+        let wrong = with_mistake(&good, pointer, mistake);
+        assert!(!event_schema::is_event(&wrong), "{pointer}");
     }
 }

@@ -5,6 +5,7 @@
 mod acceptance;
 mod case;
 mod person;
+mod private;
 mod project;
 mod time;
 

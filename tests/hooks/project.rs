@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::event_schema;
 use ralph_gate_tests::processes::Mark;
 use ralph_gate_tests::said::Said;
 use serde_json::{Value, json};
@@ -85,6 +86,15 @@ impl Project {
             return Value::Null;
         }
         serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        // Every log that a test leaves is as the schema says. One that fails has something else to say.
+        if !std::thread::panicking() {
+            event_schema::check_below(&self.work().join(".ralph"));
+        }
     }
 }
 

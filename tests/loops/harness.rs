@@ -12,6 +12,7 @@ use std::{fs, thread};
 
 use ralph_gate_tests::agent_script::{Script, Step};
 use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::event_schema;
 use ralph_gate_tests::git;
 use ralph_gate_tests::place::Place;
 use ralph_gate_tests::processes::runner_of;
@@ -394,6 +395,8 @@ impl Outcome {
         assert_eq!(saved["data"]["verdict"], verdict);
         let verified = workplace.verify();
         assert_eq!(verified.code, 0, "{verified:?}");
+        let log = fs::read_to_string(memory.join("events.jsonl")).unwrap();
+        event_schema::check(&log);
         // Whatever happened in it: the gate says the same again.
         let replayed = workplace.ask_log("replay", &[]);
         assert_eq!(replayed["same"], true, "{replayed:#}");

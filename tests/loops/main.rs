@@ -2,6 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod auditing;
 mod cheating;
 mod commits;
 mod elsewhere;
@@ -11,6 +12,7 @@ mod labels;
 mod memory;
 mod operating;
 mod policies;
+mod private;
 mod processes;
 mod reopened;
 mod replaying;

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use ralph_gate::engine::{Iteration, Resumption, Routing, Verdict};
 use ralph_gate::memory::course::{Evaluated, LoopRecord, Reopened, ResumeRecord, Run, reopen};
-use ralph_gate::memory::{Change, Event, FileStore, Handoff, Patience, SessionKey, Standing, View};
+use ralph_gate::memory::{
+    Change, Event, FileStore, Handoff, Patience, Recording, SessionKey, Standing, Under, View,
+};
 use ralph_gate_tests::gate;
 use ralph_gate_tests::memory_component::{MemoryInstance, OpenMemory};
 use serde_json::{Value, json};
@@ -86,10 +88,10 @@ trait Memory {
 /// As the host has it.
 struct Native(FileStore<'static>);
 
-impl Memory for Native {
-    fn begin(root: &Path) -> Self {
+impl Native {
+    fn begin_recorded(root: &Path, record: Recording) -> Self {
         let routing = routing();
-        let record = LoopRecord {
+        let begun = LoopRecord {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             at_ms: 1_760_000_000_000,
             session: Some(key().text().to_owned()),
@@ -105,8 +107,14 @@ impl Memory for Native {
             prompt: "Do it.".into(),
             attended: None,
         };
-        let start = record.start(Some(PRD.into())).unwrap();
+        let start = begun.start(Some(PRD.into())).unwrap().recorded(record);
         Self(FileStore::open_or_create(gate(), root, &key(), &start, PATIENCE).unwrap())
+    }
+}
+
+impl Memory for Native {
+    fn begin(root: &Path) -> Self {
+        Self::begin_recorded(root, Recording::Full)
     }
 
     fn open(root: &Path) -> Self {
@@ -139,6 +147,12 @@ impl Memory for Native {
 
     fn resume(&mut self, resumption: &Resumption) -> Value {
         let routing = routing();
+        let run = Under {
+            mode: routing.mode,
+            profile: routing.profile,
+            enforcement: routing.enforcement,
+            record: Recording::Full,
+        };
         let record = ResumeRecord {
             at_ms: 1_760_000_000_999,
             operator: resumption.operator.clone(),
@@ -154,7 +168,7 @@ impl Memory for Native {
         else {
             panic!("there is something to go on from");
         };
-        let change = record.change(&state, Some(snapshot)).unwrap();
+        let change = record.change(&state, Some(snapshot), Some(run)).unwrap();
         serde_json::to_value(self.0.save(&change).unwrap()).unwrap()
     }
 
@@ -394,6 +408,48 @@ fn a_stopped_loop_goes_on_in_the_component_as_in_the_host() {
         .resume(&json!({ "at_ms": 1, "resumption": resumption }))
         .unwrap_err();
     assert_eq!(refused.code, "loop_completed");
+}
+
+#[test]
+fn digests_are_the_same_in_both_and_what_a_loop_needs_is_kept() {
+    let twins = Twins::new();
+    let mut native = Native::begin_recorded(&twins.native.root(), Recording::DigestOnly);
+    let mut beginning = beginning();
+    beginning["record"] = json!("digest_only");
+    let instance = MemoryInstance::new(&twins.component.root(), &key()).unwrap();
+    let mut component = Component(instance.begin(&key(), &beginning).unwrap());
+    native.go_on(false);
+    component.go_on(false);
+    drop((native, component));
+    // Whoever opens it next has not to be told again.
+    let (mut native, mut component) = (
+        Native::open(&twins.native.root()),
+        Component::open(&twins.component.root()),
+    );
+    native.go_on(false);
+    component.go_on(false);
+    drop((native, component));
+    twins.are_alike();
+    assert_eq!(twins.component.standing(), Standing::Right);
+    let log = fs::read_to_string(twins.component.path("events.jsonl")).unwrap();
+    for secret in ["Do it.", "says the agent", "of 14"] {
+        assert!(!log.contains(secret), "{secret} in {log}");
+    }
+    let view = View::open(&twins.component.root(), &key()).unwrap();
+    let begun: LoopRecord = view.recall().unwrap()[0].read().unwrap();
+    assert_eq!(begun.prompt, "Do it.");
+}
+
+#[test]
+fn every_line_names_the_gate_that_this_host_carries() {
+    let place = Place::new();
+    Component::begin(&place.root()).go_on(false);
+    let log = fs::read_to_string(place.path("events.jsonl")).unwrap();
+    for line in log.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let run = json!({ "mode": "ralph", "profile": null, "enforcement": "enforce", "gate": ralph_gate::engine::GATE.digest });
+        assert_eq!(line["run"], run);
+    }
 }
 
 /// One thing that somebody, or a crash, did to a session's files.

@@ -7,6 +7,8 @@ pub mod clients;
 pub mod clock;
 #[cfg(feature = "host")]
 pub mod component;
+#[cfg(feature = "host")]
+pub mod event_schema;
 pub mod extent;
 pub mod git;
 #[cfg(all(feature = "host", unix))]

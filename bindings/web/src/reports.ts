@@ -44,7 +44,18 @@ export interface LogEvent {
   seq: number;
   /** `loop_started`, `baseline`, `agent_ended`, `evidence`, `tripwire`, `verdict`, `loop_resumed`, `client_stopped`, … */
   event: string;
+  /** What the loop ran under when the line was written. Older logs lack it. */
+  run?: RunRecord;
   data: Json;
+}
+
+/** What a loop runs under, and which gate judges it. */
+export interface RunRecord {
+  mode: "standard" | "ralph";
+  profile: string | null;
+  enforcement: "enforce" | "shadow";
+  /** The BLAKE3 digest of the gate's component, if whoever wrote the line knew it. */
+  gate: string | null;
 }
 
 export interface LogBreak {
@@ -94,6 +105,8 @@ export interface RecordedIteration {
   /** … and what it answered. */
   verdict: Json;
   decided: Decided;
+  /** Why it can't be evaluated again, where the log holds digests in place of what the gate was given. */
+  not_replayable?: string;
 }
 
 /** The part of a verdict that a loop obeys. */

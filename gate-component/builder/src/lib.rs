@@ -78,14 +78,18 @@ pub const SHIPPED: &[Shipped] = &[
 /// wait for each other for ever. The result is checked: it is valid, imports nothing and has no start
 /// function.
 pub fn build(source: &Path, target_dir: &Path) -> Result<Vec<u8>> {
-    let component = build_package(source, target_dir, GATE)?;
+    let component = build_package(source, target_dir, GATE, &[])?;
     anatomy(&component)?.check_pure()?;
     Ok(component)
 }
 
 /// Builds the loop's memory, as [`build`] does the gate. The result imports the files of a session, and nothing else.
+///
+/// It knows the digest of the gate that it belongs to, which is built first.
 pub fn build_memory(source: &Path, target_dir: &Path) -> Result<Vec<u8>> {
-    let component = build_package(source, target_dir, MEMORY)?;
+    let gate = blake3::hash(&build(source, target_dir)?).to_hex();
+    let known = [("RALPH_GATE_DIGEST", gate.as_str())];
+    let component = build_package(source, target_dir, MEMORY, &known)?;
     anatomy(&component)?
         .check_memory()
         .context("the loop's memory is refused")?;
@@ -96,14 +100,20 @@ pub fn build_memory(source: &Path, target_dir: &Path) -> Result<Vec<u8>> {
 ///
 /// With the same `target_dir` what the policies have in common is compiled once.
 pub fn build_policy(source: &Path, target_dir: &Path, policy: &Shipped) -> Result<Vec<u8>> {
-    let component = build_package(source, target_dir, policy.package)?;
+    let component = build_package(source, target_dir, policy.package, &[])?;
     anatomy(&component)?
         .check_policy()
         .with_context(|| format!("the policy {} is refused", policy.name))?;
     Ok(component)
 }
 
-fn build_package(source: &Path, target_dir: &Path, package: &str) -> Result<Vec<u8>> {
+/// `known` are variables that the package may look at while it is compiled.
+fn build_package(
+    source: &Path,
+    target_dir: &Path,
+    package: &str,
+    known: &[(&str, &str)],
+) -> Result<Vec<u8>> {
     let source = source
         .canonicalize()
         .with_context(|| format!("no workspace at {}", source.display()))?;
@@ -112,7 +122,7 @@ fn build_package(source: &Path, target_dir: &Path, package: &str) -> Result<Vec<
     let target_dir = target_dir.canonicalize()?;
 
     ensure_target(&source)?;
-    let module = compile(&source, &target_dir, package)?;
+    let module = compile(&source, &target_dir, package, known)?;
     wrap(&module)
 }
 
@@ -150,7 +160,12 @@ fn paths(source: &Path, own: &[&str]) -> Vec<PathBuf> {
 }
 
 /// Compiles a package and gives the core module.
-fn compile(source: &Path, target_dir: &Path, package: &str) -> Result<Vec<u8>> {
+fn compile(
+    source: &Path,
+    target_dir: &Path,
+    package: &str,
+    known: &[(&str, &str)],
+) -> Result<Vec<u8>> {
     if environment::is_first_build() {
         let mut fetch = cargo_command(source, target_dir);
         succeed(
@@ -167,7 +182,8 @@ fn compile(source: &Path, target_dir: &Path, package: &str) -> Result<Vec<u8>> {
         .args(["--lib", "--crate-type", "cdylib"])
         .args(["--features", "component"])
         .args(["--target", TARGET, "--profile", PROFILE])
-        .env("CARGO_ENCODED_RUSTFLAGS", flags);
+        .env("CARGO_ENCODED_RUSTFLAGS", flags)
+        .envs(known.iter().copied());
     succeed(&mut build, package)?;
     let module = format!("{}.wasm", package.replace('-', "_"));
     let path = target_dir.join(TARGET).join(PROFILE).join(module);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::amount;
+use crate::{amount, text};
 
 /// What a verdict decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -58,8 +58,10 @@ pub(crate) struct Verdict {
     signal: Option<String>,
     intercepted: bool,
     pub(crate) failures: Vec<Failure>,
-    pub(crate) feedback: String,
+    #[serde(default, deserialize_with = "text::or_none")]
+    pub(crate) feedback: Option<String>,
     counters: Counters,
+    #[serde(default, deserialize_with = "text::or_none")]
     pub(crate) snapshot: Option<String>,
 }
 

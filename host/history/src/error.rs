@@ -75,6 +75,11 @@ impl HistoryError {
         Self::new("wrong_contract", message)
     }
 
+    /// The log lacks what the gate was given.
+    pub(crate) fn digest_only(reason: &str) -> Self {
+        Self::new("digest_only", reason.to_owned())
+    }
+
     /// The gate could not be asked.
     pub(crate) fn unanswered(reason: &str) -> Self {
         Self::new("unanswered", format!("the gate gave no answer: {reason}"))

@@ -33,6 +33,7 @@ mod gate;
 mod json;
 mod log;
 mod replay;
+mod text;
 mod what_if;
 
 pub use decided::{Decided, Standing, Totals};

@@ -4,13 +4,19 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use ralph_gate_memory::course::names;
-use ralph_gate_memory::{Break, inspect};
+use ralph_gate_memory::{Break, RunRecord, inspect};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::decided::{Decided, Standing, Verdict};
 use crate::error::HistoryError;
 use crate::gate::Resumption;
+use crate::text;
+
+/// Why an iteration whose texts are missing can't be evaluated again.
+const DIGEST_ONLY: &str = "recorded as digests only: not replayable";
+/// The same of the first one after such an iteration.
+const STATE_LOST: &str = "the state before it was recorded as digests only: not replayable";
 
 /// A log that was read.
 #[derive(Debug)]
@@ -44,6 +50,9 @@ pub struct LogEvent<'t> {
     pub seq: u64,
     /// Its name.
     pub event: Cow<'t, str>,
+    /// What the loop ran under, and which gate judged it. Older logs lack it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunRecord>,
     /// The details.
     pub data: &'t RawValue,
 }
@@ -86,9 +95,11 @@ pub struct LoopStart {
     pub contract: Option<String>,
     /// Its digest.
     pub contract_digest: Option<String>,
-    /// The agent.
+    /// The agent; of a log that records digests only, its program alone.
+    #[serde(deserialize_with = "text::readable")]
     pub argv: Vec<String>,
-    /// The task.
+    /// The task, where the log carries it.
+    #[serde(deserialize_with = "text::or_none")]
     pub prompt: Option<String>,
 }
 
@@ -110,7 +121,10 @@ pub struct RecordedIteration<'t> {
     #[serde(skip)]
     pub(crate) contract_digest: Option<String>,
     #[serde(skip)]
-    pub(crate) feedback: String,
+    pub(crate) feedback: Option<String>,
+    /// Why it can't be evaluated again: the log lacks what the gate was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_replayable: Option<&'static str>,
 }
 
 /// What the gate was given.
@@ -133,6 +147,8 @@ struct Line<'t> {
     #[serde(borrow)]
     event: Cow<'t, str>,
     #[serde(borrow)]
+    run: Option<&'t RawValue>,
+    #[serde(borrow)]
     data: &'t RawValue,
 }
 
@@ -140,6 +156,7 @@ struct Line<'t> {
 #[derive(Deserialize)]
 struct VerdictRecord<'t> {
     at_ms: Option<u64>,
+    recorded: Option<String>,
     #[serde(borrow)]
     iteration: &'t RawValue,
     #[serde(borrow)]
@@ -157,6 +174,7 @@ struct Turn {
 #[derive(Deserialize)]
 struct Note {
     operator: String,
+    #[serde(deserialize_with = "text::or_empty")]
     reason: String,
 }
 
@@ -164,6 +182,7 @@ struct Note {
 #[derive(Deserialize)]
 struct Resumed {
     operator: String,
+    #[serde(deserialize_with = "text::or_empty")]
     reason: String,
     contract: Option<String>,
     contract_digest: Option<String>,
@@ -175,6 +194,8 @@ struct Terms {
     contract: Option<String>,
     digest: Option<String>,
     snapshot: Option<String>,
+    /// The state before the next iteration was recorded as a digest only.
+    state_lost: bool,
     stopped: bool,
     resumption: Option<Resumption>,
 }
@@ -186,11 +207,19 @@ impl<'t> Log<'t> {
         let mut lines = 0;
         for (line, content) in (1..).zip(text.lines()) {
             lines = line;
-            if let Ok(Line { seq, event, data }) = serde_json::from_str(content) {
+            if let Ok(Line {
+                seq,
+                event,
+                run,
+                data,
+            }) = serde_json::from_str(content)
+            {
                 events.push(LogEvent {
                     line,
                     seq,
                     event,
+                    // One that is not known is none: the event itself counts.
+                    run: run.and_then(|run| serde_json::from_str(run.get()).ok()),
                     data,
                 });
             }
@@ -312,6 +341,13 @@ impl<'t> Story<'t> {
             }));
         let decided = verdict.decided();
         terms.stopped = decided.ends();
+        let is_digested = record.recorded.as_deref() == Some("digest_only");
+        let state_lost = std::mem::replace(&mut terms.state_lost, is_digested);
+        let not_replayable = match (is_digested, state_lost) {
+            (true, _) => Some(DIGEST_ONLY),
+            (false, true) => Some(STATE_LOST),
+            (false, false) => None,
+        };
         self.iterations.push(RecordedIteration {
             line: event.line,
             at_ms: record.at_ms,
@@ -326,6 +362,7 @@ impl<'t> Story<'t> {
             decided,
             contract_digest: terms.digest.clone(),
             feedback: verdict.feedback,
+            not_replayable,
         });
         Some(())
     }

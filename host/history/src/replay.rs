@@ -154,6 +154,9 @@ fn answer_again(
     spare: &Spare<'_>,
     gate: &dyn Gate,
 ) -> Result<String, HistoryError> {
+    if let Some(reason) = recorded.not_replayable {
+        return Err(HistoryError::digest_only(reason));
+    }
     let contract = spare
         .contract_of(recorded)
         .ok_or_else(HistoryError::no_contract)?;

@@ -242,6 +242,10 @@ impl<'o> Other<'o> {
     }
 
     fn evaluate(&mut self, recorded: &RecordedIteration<'_>) -> Option<(Box<RawValue>, Decided)> {
+        if let Some(reason) = recorded.not_replayable {
+            self.over = Some(self.fail(HistoryError::digest_only(reason)));
+            return None;
+        }
         let snapshot = self.snapshot.as_deref();
         match decide(self.gate, self.contract, snapshot, recorded.given.iteration) {
             Ok((answer, verdict)) => {

@@ -4,6 +4,7 @@ mod kit;
 
 use kit::{Played, gate};
 use ralph_gate_history::{Log, Outcome as Replayed, State, Unanswered, replay, what_if};
+use ralph_gate_memory::Recording;
 use ralph_gate_types::{OperatorNote, Outcome};
 
 const CONTRACT: &str = "mode: ralph\ncompletion_token: COMPLETE\ncompletion_checks: [work]\n";
@@ -12,7 +13,11 @@ const BLOCKED: &str = "I can't.\n<promise>LOOP_BLOCKED</promise>\n";
 
 /// Four turns that say they are done and are not, then one that is.
 fn five() -> Played {
-    let mut played = Played::new(CONTRACT);
+    five_recorded(Recording::Full)
+}
+
+fn five_recorded(record: Recording) -> Played {
+    let mut played = Played::recorded(CONTRACT, record);
     for turn in 1..=4 {
         played.turn(&format!("Try {}.\n{DONE}", "I".repeat(turn)), Outcome::Fail);
     }
@@ -21,13 +26,115 @@ fn five() -> Played {
 }
 
 #[test]
-fn the_log_of_the_examples_is_what_is_written_today() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/events.jsonl");
-    let log = five().log();
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(file, &log).unwrap();
+fn the_logs_of_the_examples_are_what_is_written_today() {
+    let logs = [
+        ("events", five().log()),
+        ("digest-only", five_recorded(Recording::DigestOnly).log()),
+    ];
+    for (name, log) in logs {
+        let file = format!("{}/testdata/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&file, &log).unwrap();
+        }
+        assert!(std::fs::read_to_string(&file).unwrap() == log, "{name}");
     }
-    assert_eq!(std::fs::read_to_string(file).unwrap(), log);
+}
+
+/// What each line says about what the loop ran under.
+fn runs(log: &str) -> Vec<serde_json::Value> {
+    let line = |line| serde_json::from_str::<serde_json::Value>(line).unwrap()["run"].clone();
+    log.lines().map(line).collect()
+}
+
+#[test]
+fn every_line_says_what_the_loop_ran_under_and_another_contract_changes_it() {
+    let mut played = Played::new(CONTRACT);
+    played.turn(BLOCKED, Outcome::Fail);
+    let strict = format!("profile: strict\n{CONTRACT}");
+    played.resume(Some(&strict)).turn(DONE, Outcome::Pass);
+    let log = played.log();
+    let under = |profile: Option<&str>| serde_json::json!({ "mode": "ralph", "profile": profile, "enforcement": "enforce", "gate": null });
+    let (before, after) = (under(None), under(Some("strict")));
+    assert_eq!(
+        runs(&log),
+        [before.clone(), before, after.clone(), after.clone()]
+    );
+    let read = Log::read(&log).unwrap();
+    assert_eq!(read.report().breaks, []);
+    let last = read.report().events.last().unwrap();
+    assert_eq!(serde_json::to_value(&last.run).unwrap(), after);
+    // It stands where every reader of lines expects it.
+    let line = log.lines().last().unwrap();
+    assert!(
+        line.contains(r#""event":"verdict","run":{"mode":"ralph","#),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_log_from_before_lines_said_so_is_read_and_replays() {
+    let log = include_str!("../testdata/before-run.jsonl");
+    assert!(runs(log).iter().all(serde_json::Value::is_null));
+    let read = Log::read(log).unwrap();
+    assert_eq!(read.report().breaks, []);
+    assert!(read.report().events.iter().all(|event| event.run.is_none()));
+    let report = replay(&read, None, &gate).unwrap();
+    assert!(report.same && report.equal == 5, "{report:?}");
+}
+
+#[test]
+fn a_log_of_digests_holds_no_text_and_is_not_replayable() {
+    let mut played = Played::recorded(CONTRACT, Recording::DigestOnly);
+    played.turn("Nothing to see.\n", Outcome::Fail);
+    played.turn(DONE, Outcome::Pass);
+    let log = played.log();
+    for secret in ["make it work", "Nothing to see", "All done", "Not done"] {
+        assert!(!log.contains(secret), "{secret} in {log}");
+    }
+    assert_eq!(played.begun().prompt, "make it work");
+    let read = Log::read(&log).unwrap();
+    let report = read.report();
+    assert_eq!(report.breaks, []);
+    assert_eq!(report.r#loop.as_ref().unwrap().prompt, None);
+    let end = report.end.as_ref().unwrap();
+    assert!(end.decided.is_complete(), "{end:?}");
+    assert_eq!(end.decided.totals.cost_usd, "0.20");
+    assert_eq!(
+        report.iterations[0].decided.failures,
+        ["work: check_failed", "token_missing"]
+    );
+    let replayed = replay(&read, None, &gate).unwrap();
+    assert_eq!((replayed.different, replayed.not_replayed), (0, 2));
+    for iteration in &replayed.iterations {
+        assert_eq!(iteration.outcome, Replayed::NotReplayed);
+        let problem = iteration.problem.as_deref();
+        assert_eq!(problem, Some("recorded as digests only: not replayable"));
+    }
+    let error = what_if(&read, CONTRACT, &gate).unwrap_err();
+    assert_eq!(error.code, "digest_only");
+}
+
+#[test]
+fn after_digests_the_first_verdict_is_not_replayable_and_the_next_is() {
+    let mut played = Played::recorded(CONTRACT, Recording::DigestOnly);
+    played.turn(BLOCKED, Outcome::Fail);
+    played.record(Recording::Full).resume(None);
+    played
+        .turn("More.\n", Outcome::Fail)
+        .turn(DONE, Outcome::Pass);
+    let log = played.log();
+    let replayed = replay(&Log::read(&log).unwrap(), None, &gate).unwrap();
+    let outcomes: Vec<Replayed> = replayed.iterations.iter().map(|it| it.outcome).collect();
+    assert_eq!(
+        outcomes,
+        [
+            Replayed::NotReplayed,
+            Replayed::NotReplayed,
+            Replayed::Equal
+        ]
+    );
+    let second = replayed.iterations[1].problem.as_deref().unwrap();
+    assert!(second.contains("the state before it"), "{second}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::events::Event;
 use super::finding::Finding;
+use super::under::{Recording, Under};
 
 /// What a session begins with.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +18,19 @@ pub struct Start {
     pub progress: Option<ProgressEntry>,
     /// The first events.
     pub events: Vec<Event>,
+    /// What the loop runs under; without it, the lines of its log don't say so.
+    pub run: Option<Under>,
+}
+
+impl Start {
+    /// The same, with so much recorded of what happens.
+    #[must_use]
+    pub fn recorded(mut self, record: Recording) -> Self {
+        if let Some(run) = &mut self.run {
+            run.record = record;
+        }
+        self
+    }
 }
 
 /// The loop's state after an iteration.
@@ -44,6 +58,8 @@ pub struct Change {
     pub events: Vec<Event>,
     /// What a person must know to go on.
     pub handoff: Handoff,
+    /// What the loop runs under from now on, these events included. None leaves it as it is.
+    pub run: Option<Under>,
 }
 
 /// What becomes of the handoff.

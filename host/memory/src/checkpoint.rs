@@ -11,10 +11,11 @@ use super::disk::{Folder, Place};
 use super::events::Chain;
 use super::key::SessionKey;
 use super::seal::{seal, sealed};
+use super::under::Under;
 use crate::digest::Digest;
 
-/// The version that this program writes.
-const VERSION: u32 = 1;
+/// The version that this program writes. Since 2 there are `run` and `told`.
+const VERSION: u32 = 2;
 /// No session comes anywhere near it, and sums of such numbers don't overflow.
 const LARGEST: u64 = 1 << 53;
 const EXTENSION: &str = ".json";
@@ -31,6 +32,12 @@ pub(super) struct Checkpoint {
     /// The last iteration that was evaluated.
     pub(super) iteration: u32,
     pub(super) key: SessionKey,
+    /// What the loop runs under. Sessions that began before there was this have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) run: Option<Under>,
+    /// What the log holds only as digests, and a loop needs to go on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) told: Vec<Told>,
     pub(super) contract: Whole,
     pub(super) snapshot: Option<String>,
     pub(super) prd: Option<Whole>,
@@ -40,6 +47,15 @@ pub(super) struct Checkpoint {
     /// The seal, which is written and judged apart.
     #[serde(default, skip_serializing, rename = "digest")]
     pub(super) _seal: Option<Digest>,
+}
+
+/// An event as it was before its texts became digests.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Told {
+    pub(super) seq: u64,
+    pub(super) event: String,
+    pub(super) data: Box<RawValue>,
 }
 
 /// A file that is kept as a whole.
@@ -220,12 +236,14 @@ mod tests {
         let key = SessionKey::Session("s".into());
         let mut end = Chain::start(&key);
         let line = end
-            .link(&Event::new("e", &"quoted \" text").unwrap())
+            .link(&Event::new("e", &"quoted \" text").unwrap(), None)
             .unwrap();
         Checkpoint {
             version: VERSION,
             revision: 1,
             iteration: 1,
+            run: None,
+            told: Vec::new(),
             contract: Whole::new("{}".into()),
             snapshot: Some("{\"a\":1}".into()),
             prd: None,
@@ -260,13 +278,27 @@ mod tests {
     }
 
     #[test]
+    fn one_from_before_lines_said_what_a_loop_runs_under_is_read() {
+        let old = Checkpoint {
+            version: 1,
+            ..sample()
+        };
+        let bytes = old.write().unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains("\"run\""));
+        assert_eq!(Checkpoint::read(&bytes).unwrap().run, None);
+    }
+
+    #[test]
     fn a_newer_version_is_not_damage() {
         let checkpoint = Checkpoint {
-            version: 2,
+            version: VERSION + 1,
             ..sample()
         };
         let bytes = checkpoint.write().unwrap();
-        assert_eq!(Checkpoint::read(&bytes).unwrap_err(), Unreadable::Newer(2));
+        assert_eq!(
+            Checkpoint::read(&bytes).unwrap_err(),
+            Unreadable::Newer(VERSION + 1)
+        );
     }
 
     #[test]

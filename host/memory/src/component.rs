@@ -92,7 +92,10 @@ impl wit::GuestStore for OpenStore {
     fn begin(key_text: String, beginning: String) -> Answer<wit::Store> {
         let key = usable(&key_text)?;
         let beginning: Beginning = parse("the beginning", &beginning)?;
-        let start = beginning.record(&key)?.start(beginning.prd)?;
+        let start = beginning
+            .record(&key)?
+            .start(beginning.prd.clone())?
+            .recorded(beginning.record);
         if let Ok(store) = Store::recover(Imported, &GATE, &key)? {
             return Err(Refused::from(MemoryError::SessionExists {
                 session: store.disk().name(),
@@ -147,7 +150,7 @@ impl wit::GuestStore for OpenStore {
             Reopened::At(snapshot) => Some(snapshot),
             Reopened::Completed { iteration } => return Err(Refused::completed(iteration).into()),
         };
-        let change = record.change(&state, snapshot)?;
+        let change = record.change(&state, snapshot, resumed.under(store.under()))?;
         json(&store.save(&change)?)
     }
 

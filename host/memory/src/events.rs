@@ -1,8 +1,10 @@
 //! `events.jsonl`: one event a line, each line closed by its own digest and carrying that of the line before.
 //!
 //! ```text
-//! {"seq":7,"prev":"9f2c…","event":"verdict","data":{…},"digest":"04ab…"}
+//! {"seq":7,"prev":"9f2c…","event":"verdict","run":{"mode":"ralph",…},"data":{…},"digest":"04ab…"}
 //! ```
+//!
+//! `run` says what the loop ran under when the line was written: mode, profile, enforcement and gate. Older logs lack it.
 //!
 //! So an edited line breaks its own seal, and a removed, moved or forged one the seal's use in the next line. The
 //! newest checkpoint knows how many lines there are and the digest of the last one.
@@ -12,8 +14,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::digested::digested;
 use super::key::SessionKey;
 use super::seal::{seal, sealed};
+use super::under::RunRecord;
 use crate::digest::Digest;
 
 /// Something that happened in a loop.
@@ -41,6 +45,27 @@ impl Event {
             data,
         })
     }
+
+    /// What it is called.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The details.
+    pub(super) fn data(&self) -> &RawValue {
+        &self.data
+    }
+
+    /// The same with digests in place of texts. None if there is nothing to hide.
+    pub(super) fn digested(&self) -> Result<Option<Self>, serde_json::Error> {
+        let Some(data) = digested(&self.name, self.data.get())? else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            name: self.name.clone(),
+            data: RawValue::from_string(data)?,
+        }))
+    }
 }
 
 /// One line, before it is sealed.
@@ -49,6 +74,8 @@ struct Line<'a> {
     seq: u64,
     prev: Digest,
     event: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<&'a RunRecord>,
     data: &'a RawValue,
 }
 
@@ -59,6 +86,9 @@ pub struct Record {
     pub seq: u64,
     /// What happened.
     pub event: String,
+    /// What the loop ran under. Older logs lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunRecord>,
     /// The details.
     pub data: Box<RawValue>,
 }
@@ -107,11 +137,16 @@ impl Chain {
     }
 
     /// The line for an event, without its line break.
-    pub(super) fn link(&mut self, event: &Event) -> Result<Box<RawValue>, serde_json::Error> {
+    pub(super) fn link(
+        &mut self,
+        event: &Event,
+        run: Option<&RunRecord>,
+    ) -> Result<Box<RawValue>, serde_json::Error> {
         let line = Line {
             seq: self.count + 1,
             prev: self.head,
             event: &event.name,
+            run,
             data: &event.data,
         };
         let (line, digest) = seal(serde_json::to_string(&line)?);
@@ -355,7 +390,7 @@ mod tests {
         let mut chain = start();
         let line = |index| {
             let event = Event::new("e", &index).unwrap();
-            format!("{}\n", chain.link(&event).unwrap().get())
+            format!("{}\n", chain.link(&event, None).unwrap().get())
         };
         ((1..=count).map(line).collect(), chain)
     }
@@ -417,8 +452,10 @@ mod tests {
     fn a_forged_line_with_a_good_seal_is_found_by_the_next_one() {
         let (whole, end) = log(4);
         let mut chain = start();
-        let _ = chain.link(&Event::new("e", &1).unwrap());
-        let forged = chain.link(&Event::new("e", &"forged").unwrap()).unwrap();
+        let _ = chain.link(&Event::new("e", &1).unwrap(), None);
+        let forged = chain
+            .link(&Event::new("e", &"forged").unwrap(), None)
+            .unwrap();
         let mut lines = whole.clone();
         lines[1] = format!("{}\n", forged.get());
         assert_eq!(check(&lines, &end), Err(Break::Edited { line: 2 }));
@@ -428,7 +465,9 @@ mod tests {
     fn a_forged_last_line_is_found_by_the_checkpoint() {
         let (mut lines, end) = log(3);
         let (_, mut chain) = log(2);
-        let forged = chain.link(&Event::new("e", &"forged").unwrap()).unwrap();
+        let forged = chain
+            .link(&Event::new("e", &"forged").unwrap(), None)
+            .unwrap();
         lines[2] = format!("{}\n", forged.get());
         assert_eq!(check(&lines, &end), Err(Break::Edited { line: 3 }));
         lines.push("more\n".into());
@@ -492,7 +531,9 @@ mod tests {
     fn a_forged_line_is_found_by_the_line_after_it() {
         let (mut lines, _) = log(4);
         let (_, mut chain) = log(1);
-        let forged = chain.link(&Event::new("e", &"forged").unwrap()).unwrap();
+        let forged = chain
+            .link(&Event::new("e", &"forged").unwrap(), None)
+            .unwrap();
         lines[1] = format!("{}\n", forged.get());
         assert_eq!(
             inspect(lines.concat().as_bytes()),

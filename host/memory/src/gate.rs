@@ -8,6 +8,9 @@ use ralph_gate_types::{
 
 /// The gate, however it is run.
 pub trait Gate: fmt::Debug + Sync {
+    /// The BLAKE3 digest of its component, in hex, if that is known: it goes into every line of the event log.
+    fn digest(&self) -> Option<&str>;
+
     /// Reads `prd.json`.
     fn read_prd(&self, text: &str) -> Result<Prd, CallError>;
 

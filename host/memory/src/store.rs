@@ -9,14 +9,16 @@ use std::collections::BTreeSet;
 use ralph_gate_types::{Prd, ProgressLog};
 
 use super::change::{Change, Handoff, Saved, Start, State};
-use super::checkpoint::{Checkpoint, EventsRecord, ProgressRecord, Whole};
+use super::checkpoint::{Checkpoint, EventsRecord, ProgressRecord, Told, Whole};
 use super::disk::{Disk, Folder, Place, Ram, Stamp};
 use super::error::MemoryError;
-use super::events::{Chain, Record, follow, records};
+use super::events::{Chain, Event, Record, follow, records};
 use super::finding::{Finding, FindingCode};
 use super::key::SessionKey;
 use super::prd;
 use super::progress::Growth;
+use super::under::{Recording, RunRecord, Under};
+use crate::course::names;
 use crate::digest::Digest;
 use crate::gate::Gate;
 
@@ -138,6 +140,7 @@ impl<'g, D: Disk> Store<'g, D> {
             contract: Some(start.contract.clone()),
             progress: start.progress.clone(),
             events: start.events.clone(),
+            run: start.run.clone(),
             ..Change::default()
         };
         store.save(&change)?;
@@ -152,6 +155,8 @@ impl<'g, D: Disk> Store<'g, D> {
             revision: 0,
             iteration: 0,
             key,
+            run: None,
+            told: Vec::new(),
             contract: Whole::new(String::new()),
             snapshot: None,
             prd: None,
@@ -285,6 +290,19 @@ impl<'g, D: Disk> Store<'g, D> {
         }
     }
 
+    /// What happened, as far as going on needs it: how the loop began and was gone on with is there in full, also where
+    /// the log holds digests only.
+    pub fn recall(&self) -> Result<Vec<Record>, MemoryError> {
+        let mut records = self.events()?;
+        put_back(&mut records, &self.head.told);
+        Ok(records)
+    }
+
+    /// What the loop runs under. None in sessions from before this was kept.
+    pub fn under(&self) -> Option<&Under> {
+        self.head.run.as_ref()
+    }
+
     /// Looks at what others did to the files since the last look. What nobody else may change is restored; each
     /// change is reported once.
     pub fn look(&mut self) -> Result<Vec<Finding>, MemoryError> {
@@ -344,13 +362,16 @@ impl<'g, D: Disk> Store<'g, D> {
         };
         self.settle_foreign_progress()?;
         let (progress, hasher) = self.plan_progress(change)?;
-        let events = self.plan_events(change)?;
+        let run = change.run.clone().or_else(|| self.head.run.clone());
+        let (events, told) = self.plan_events(change, run.as_ref())?;
         let head = &self.head;
         let checkpoint = Checkpoint {
             version: Checkpoint::VERSION,
             revision: head.revision + 1,
             iteration,
             key: head.key.clone(),
+            run,
+            told,
             contract: change
                 .contract
                 .clone()
@@ -429,16 +450,56 @@ impl<'g, D: Disk> Store<'g, D> {
         Ok((record, hasher))
     }
 
-    fn plan_events(&self, change: &Change) -> Result<EventsRecord, MemoryError> {
+    fn plan_events(
+        &self,
+        change: &Change,
+        run: Option<&Under>,
+    ) -> Result<(EventsRecord, Vec<Told>), MemoryError> {
+        let record = run.map_or(Recording::Full, |under| under.record);
+        let run = run.map(|under| RunRecord::new(under, self.gate.digest()));
         let mut end = self.events.end;
-        let lines: Result<Vec<_>, _> = change.events.iter().map(|event| end.link(event)).collect();
-        Ok(EventsRecord {
+        let mut told = self.head.told.clone();
+        let mut lines = Vec::new();
+        for event in &change.events {
+            let digested = match record {
+                Recording::Full => None,
+                Recording::DigestOnly => event.digested()?,
+            };
+            lines.push(end.link(digested.as_ref().unwrap_or(event), run.as_ref())?);
+            if digested.is_some() {
+                keep(&mut told, end.count, event);
+            }
+        }
+        let events = EventsRecord {
             base: self.events.base,
             end,
             settled: self.events.settled,
             from: self.events.end,
-            lines: lines?,
-        })
+            lines,
+        };
+        Ok((events, told))
+    }
+}
+
+/// Keeps an event that a loop needs to go on: how it began, and how it was gone on with last.
+fn keep(told: &mut Vec<Told>, seq: u64, event: &Event) {
+    if matches!(event.name(), names::STARTED | names::RESUMED) {
+        told.retain(|it| it.event != event.name());
+        told.push(Told {
+            seq,
+            event: event.name().to_owned(),
+            data: event.data().to_owned(),
+        });
+    }
+}
+
+/// Puts what the checkpoint still knows in the place of digests.
+pub(super) fn put_back(records: &mut [Record], told: &[Told]) {
+    for it in told {
+        let mut found = records.iter_mut().filter(|record| record.seq == it.seq);
+        if let Some(record) = found.next() {
+            record.data = it.data.clone();
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::key::SessionKey;
 use super::prd;
 use super::progress;
 use super::recovery::{Content, Flaw, newest, read_checkpoint};
-use super::store::{CONTRACT, EVENTS, HANDOFF, PRD, PROGRESS, state};
+use super::store::{CONTRACT, EVENTS, HANDOFF, PRD, PROGRESS, put_back, state};
 use super::whole::{Found, compare};
 use crate::gate::Gate;
 
@@ -149,15 +149,27 @@ impl<D: Disk> View<D> {
     /// What happened, oldest first, as far as the newest checkpoint knows of it: also what a killed writer saved and
     /// did not come to add to the log.
     pub fn events(&self) -> Result<Vec<Record>, MemoryError> {
+        self.steadily(|head, _, _| self.log(head))
+    }
+
+    /// The same, as far as going on needs it: how the loop began and was gone on with is there in full, also where the
+    /// log holds digests only.
+    pub fn recall(&self) -> Result<Vec<Record>, MemoryError> {
         self.steadily(|head, _, _| {
-            let mut log = self.bytes(&EVENTS)?.ok().flatten().unwrap_or_default();
-            if is_being_written(&log, head) {
-                log.truncate(usize::try_from(head.events.from.len).unwrap_or(usize::MAX));
-                log.extend(head.events.text().into_bytes());
-            }
-            log.truncate(usize::try_from(head.events.end.len).unwrap_or(usize::MAX));
-            Ok(records(&log))
+            let mut records = self.log(head)?;
+            put_back(&mut records, &head.told);
+            Ok(records)
         })
+    }
+
+    fn log(&self, head: &Checkpoint) -> Result<Vec<Record>, MemoryError> {
+        let mut log = self.bytes(&EVENTS)?.ok().flatten().unwrap_or_default();
+        if is_being_written(&log, head) {
+            log.truncate(usize::try_from(head.events.from.len).unwrap_or(usize::MAX));
+            log.extend(head.events.text().into_bytes());
+        }
+        log.truncate(usize::try_from(head.events.end.len).unwrap_or(usize::MAX));
+        Ok(records(&log))
     }
 
     /// Compares every file with what was saved, and every line of the event log with the one before.

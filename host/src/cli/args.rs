@@ -82,6 +82,8 @@ pub(crate) enum Command {
     Override(OverrideArgs),
     #[cfg(unix)]
     Logs(LogsArgs),
+    #[cfg(unix)]
+    Audit(AuditArgs),
     Evaluate(EvaluateArgs),
     Replay(ReplayArgs),
     WhatIf(WhatIfArgs),
@@ -118,7 +120,8 @@ pub(crate) enum Command {
     /// Print the JSON Schema of a file, with which an editor completes and checks it
     #[command(after_help = "Examples:
   ralph-gate schema contract > contract.schema.json
-  ralph-gate schema routing")]
+  ralph-gate schema routing
+  ralph-gate schema event > event.schema.json")]
     Schema {
         /// What the file holds
         #[arg(value_parser = PossibleValuesParser::new(super::schema::names()))]
@@ -489,6 +492,40 @@ pub(crate) struct LogsArgs {
     /// Go on as long as the loop runs
     #[arg(long, short)]
     pub(crate) follow: bool,
+}
+
+/// Find out afterwards whether a loop's work is complete, and append that to its log
+///
+/// Runs the loop's own checks again in the work as it is now, or with --config those of another file, which the agent need
+/// not know: its contract names which are required, and its relative paths begin in the workspace. The work is complete if
+/// every required check passes, incomplete if one fails, and otherwise unknown. What is found, with the names of the
+/// checks, is in the log, where an agent that goes on can read it.
+///
+/// With --labels, what people found out is read from a table instead: CSV with the columns session (or run), truth
+/// (complete, incomplete, unknown; also pass, fail, true, false, 1, 0), and if you like by and reason.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate audit
+  ralph-gate audit \"night run\" --config ~/hidden/strict.toml
+  ralph-gate audit --labels labels.csv --dry-run
+
+Exit codes: 0 complete, 3 incomplete, 1 unknown or error; with --labels 0 imported, 1 error, and then nothing was written.")]
+pub(crate) struct AuditArgs {
+    #[command(flatten)]
+    pub(crate) place: LoopArgs,
+    /// Whose checks are run; those of the loop itself when absent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// A table of labels to import
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["key", "config"])]
+    pub(crate) labels: Option<PathBuf>,
+    /// Who says so; the user's name when absent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+    /// Tell what was found, and append nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// Evaluate one iteration and print the verdict as one line of JSON

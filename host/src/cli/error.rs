@@ -100,6 +100,13 @@ pub(crate) enum CliError {
     /// The gate's answer is not what this version of the command knows.
     #[error("the gate's answer can't be understood: {reason}")]
     Answer { reason: String },
+    /// A table of labels has problems. All of them are listed.
+    #[cfg(unix)]
+    #[error("{file}: {}, and nothing was written", counted(problems.len()))]
+    Labels {
+        file: Source,
+        problems: Vec<Problem>,
+    },
     /// A session's memory said no.
     #[cfg(unix)]
     #[error(transparent)]
@@ -249,6 +256,8 @@ impl CliError {
             #[cfg(unix)]
             Self::Memory(error) => error.code(),
             #[cfg(unix)]
+            Self::Labels { .. } => "invalid_labels",
+            #[cfg(unix)]
             Self::Run(error) => return error.code(),
             #[cfg(unix)]
             Self::Experiment(error) => error.code(),
@@ -297,6 +306,8 @@ impl CliError {
             #[cfg(unix)]
             Self::Experiment(error) => error.help(),
             #[cfg(unix)]
+            Self::Labels { .. } => Some("correct the table and import it again"),
+            #[cfg(unix)]
             Self::Harness(error) => Some(error.help()),
             #[cfg(unix)]
             Self::Install { help, .. } => Some(help),
@@ -330,6 +341,7 @@ impl CliError {
             {
                 Some((file.display().to_string(), problems))
             }
+            Self::Labels { file, problems } => Some((file.to_string(), problems)),
             _ => None,
         }
     }
@@ -348,7 +360,9 @@ impl CliError {
             | Self::Gate { file, .. }
             | Self::History { file, .. } => Some(file),
             #[cfg(unix)]
-            Self::Cases { file, .. } | Self::Unwritable { file, .. } => Some(file),
+            Self::Cases { file, .. }
+            | Self::Labels { file, .. }
+            | Self::Unwritable { file, .. } => Some(file),
             Self::Engine { file, .. } => file.as_ref(),
             #[cfg(unix)]
             Self::Memory(_)
@@ -408,6 +422,14 @@ impl CliError {
             })],
             _ => Vec::new(),
         }
+    }
+}
+
+#[cfg(unix)]
+fn counted(problems: usize) -> String {
+    match problems {
+        1 => "1 problem".to_owned(),
+        more => format!("{more} problems"),
     }
 }
 

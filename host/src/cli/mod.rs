@@ -3,6 +3,8 @@
 mod answer;
 mod args;
 #[cfg(unix)]
+mod audit;
+#[cfg(unix)]
 mod client_loop;
 #[cfg(unix)]
 mod clients;
@@ -128,6 +130,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Override(args) => loops::override_loop(&args, terminal),
         #[cfg(unix)]
         Command::Logs(args) => loops::logs(&args, terminal),
+        #[cfg(unix)]
+        Command::Audit(args) => audit::run(&args, terminal),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Replay(args) => history::replay(&args, terminal),
         Command::WhatIf(args) => history::what_if(&args, terminal),

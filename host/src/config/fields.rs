@@ -3,7 +3,9 @@
 
 use ralph_gate_component::Word;
 
-use super::words::{AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, WasiGrant};
+use super::words::{
+    AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, RecordName, WasiGrant,
+};
 
 /// One field.
 #[derive(Debug, Clone, Copy)]
@@ -363,6 +365,15 @@ pub(super) const MEMORY_FIELDS: &[Field] = &[
         "prd",
         Shape::Text,
         "The checklist that a new loop begins with, relative to the workspace.",
+    ),
+    field(
+        "record",
+        Shape::Word(words::<RecordName>),
+        "How much the event log holds: full (default), or digest_only for private data. Then digests and lengths stand in \
+         place of the task, of what the agent and programs print, of reasons and of their arguments; what is left are \
+         names of checks, outcomes, decisions, counts, times, costs and the contract. Verdicts can't be replayed. What a \
+         loop needs to go on is in its checkpoints, and progress.txt and handoff.md are written as ever. A short text can \
+         be guessed from its digest.",
     ),
 ];
 

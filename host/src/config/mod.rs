@@ -27,7 +27,7 @@ pub use error::ConfigError;
 pub use request::{NamedCheck, Promises, Request, Task, Terms};
 pub use sections::{Agent, Git, Memory, Progress, Report, Tripwires};
 pub use survey::survey;
-pub use words::{AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, WasiGrant};
+pub use words::{AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, RecordName, WasiGrant};
 
 /// The names that a configuration may have, in the order in which they are looked for.
 pub const FILE_NAMES: [&str; 4] = [

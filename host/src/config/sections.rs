@@ -12,9 +12,9 @@ use serde::Serialize;
 use super::check::{self, Check, table, texts};
 use super::error::ConfigError;
 use super::fields::{self, Field, names};
-use super::words::{AdapterName, Leftovers, PrimaryMetric, PromptTo};
+use super::words::{AdapterName, Leftovers, PrimaryMetric, PromptTo, RecordName};
 use super::{Config, place};
-use crate::memory::DEFAULT_ROOT;
+use crate::memory::{DEFAULT_ROOT, Recording};
 
 /// The longest id of a check, as in a contract.
 const MAX_ID: usize = 128;
@@ -51,6 +51,18 @@ pub struct Memory {
     pub draft_id: Option<String>,
     /// The checklist that a new loop begins with.
     pub prd: Option<String>,
+    /// How much of what happens is recorded; all of it when absent.
+    pub record: Option<RecordName>,
+}
+
+impl Memory {
+    /// How much of what happens is recorded.
+    pub fn recording(&self) -> Recording {
+        match self.record {
+            None | Some(RecordName::Full) => Recording::Full,
+            Some(RecordName::DigestOnly) => Recording::DigestOnly,
+        }
+    }
 }
 
 /// `[tripwires]`: what an agent may not do to get its checks to pass.
@@ -217,6 +229,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             session_key: section.text(decoder, "session_key"),
             draft_id: section.text(decoder, "draft_id"),
             prd: section.text(decoder, "prd"),
+            record: section.word(decoder, "record"),
         };
         if memory.root.is_empty() {
             section.problem(

@@ -71,6 +71,16 @@ words! {
 }
 
 words! {
+    /// How much of what happens goes into the event log.
+    RecordName {
+        /// All of it.
+        Full = "full",
+        /// Digests and lengths in place of texts.
+        DigestOnly = "digest_only",
+    }
+}
+
+words! {
     /// A metric that can be chosen before an experiment.
     PrimaryMetric {
         /// Ended as complete.

@@ -2,10 +2,15 @@
 
 use super::Gate;
 use crate::engine::{
-    CallError, GateEngine, Prd, PrdUpdate, ProgressEntry, ProgressLog, Resumption, SnapshotView,
+    CallError, GATE, GateEngine, Prd, PrdUpdate, ProgressEntry, ProgressLog, Resumption,
+    SnapshotView,
 };
 
 impl Gate for GateEngine {
+    fn digest(&self) -> Option<&str> {
+        Some(GATE.digest)
+    }
+
     fn read_prd(&self, text: &str) -> Result<Prd, CallError> {
         self.read_prd(text)
     }

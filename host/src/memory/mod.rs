@@ -37,8 +37,9 @@ pub use lock::{Patience, holder};
 pub use portable::{Imported, import};
 pub use ralph_gate_memory::{
     Break, Change, Digest, Event, Exported, FileReport, Finding, FindingCode, Gate, Handoff,
-    Holder, InMemoryStore, Listed, LoopMemoryStore, MemoryError, Reading, Record, Retention, Saved,
-    SessionKey, Snapshot, Standing, Start, State, Store, Verification, course, inspect, paragraph,
+    Holder, InMemoryStore, Listed, LoopMemoryStore, MemoryError, Reading, Record, Recording,
+    Retention, RunRecord, Saved, SessionKey, Snapshot, Standing, Start, State, Store, TextDigest,
+    Under, Verification, course, inspect, paragraph,
 };
 pub(crate) use text::update_text;
 pub use text::{create_text, replace_text, save_bytes, save_text};

@@ -82,7 +82,7 @@ impl Standing {
             Some(snapshot) => gate.read_snapshot(snapshot)?.stopped,
             None => None,
         };
-        let events = view.events()?;
+        let events = view.recall()?;
         let first = events.first().filter(|first| first.seq == 1);
         let begun: Option<LoopRecord> = first.and_then(Record::read);
         let (Some(attended), Some(begun)) =
@@ -372,7 +372,7 @@ fn before(gate: &GateEngine, root: &Path, beginning: &Beginning<'_>) -> Option<B
     baseline_of(&view.events().ok()?)
 }
 
-fn baseline_of(events: &[Record]) -> Option<Baseline> {
+pub(super) fn baseline_of(events: &[Record]) -> Option<Baseline> {
     let mut baselines = events
         .iter()
         .rev()

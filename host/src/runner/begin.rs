@@ -128,12 +128,14 @@ impl<'l> Loop<'l> {
             prompt: agent.prompt.clone(),
             attended,
         };
-        let start = record.start(first_prd(config)?)?;
+        let start = record
+            .start(first_prd(config)?)?
+            .recorded(config.memory.recording());
         let store = FileStore::open_or_create(gate, &root, &key, &start, PATIENCE)?;
         let state = store.state();
         // One that was killed before it took its baseline has not begun. If it was to be another one, it stays that.
         let is_this = |found: &LoopRecord| found.rules_digest == record.rules_digest;
-        let begun = store.events()?.first().and_then(Record::read);
+        let begun = store.recall()?.first().and_then(Record::read);
         if state.revision > 1 || state.contract != contract || !begun.is_some_and(|it| is_this(&it))
         {
             return Err(RunError::Exists {
@@ -284,8 +286,15 @@ pub(super) fn see_that_policies_can_run(
 
 /// The memory is not part of the work, where it is in the workspace at all.
 fn excluded(config: &Config) -> Vec<String> {
-    let root = config.workspace.join(&config.memory.root).canonicalize();
-    let workspace = config.workspace.canonicalize();
+    excluded_root(
+        &config.workspace,
+        &config.workspace.join(&config.memory.root),
+    )
+}
+
+/// The same of a root that is known.
+pub(super) fn excluded_root(workspace: &Path, root: &Path) -> Vec<String> {
+    let (root, workspace) = (root.canonicalize(), workspace.canonicalize());
     let inside = match (&root, &workspace) {
         (Ok(root), Ok(workspace)) => root.strip_prefix(workspace).ok(),
         _ => None,

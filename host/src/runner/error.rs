@@ -90,6 +90,12 @@ pub enum RunError {
     /// Nobody knows any more what things looked like when the loop began.
     #[error("the event log lost its beginning, so what the loop began with is not known any more")]
     BeginningLost,
+    /// A loop that has not ended can't be audited.
+    #[error("the loop has not ended: what it comes to is not known yet")]
+    NotEnded,
+    /// Nobody knows with which checks to audit a loop.
+    #[error("the checks that the loop ran with are not those of the configuration here")]
+    OtherChecks,
     /// An operator's order came from the loop itself.
     #[error("this was asked by a process that the loop itself started")]
     FromInside,
@@ -141,6 +147,8 @@ impl RunError {
             Self::RulesChanged => "checks_changed",
             Self::FilesChanged { .. } => "files_changed",
             Self::BeginningLost => "beginning_lost",
+            Self::NotEnded => "loop_not_ended",
+            Self::OtherChecks => "other_checks",
             Self::FromInside => "from_inside",
             Self::NoOverride => "override_not_allowed",
             Self::System { .. } => "system",
@@ -177,6 +185,12 @@ impl RunError {
             }
             Self::BeginningLost => {
                 "begin another loop, or take what is there now as the beginning with `--resume --accept-contract`"
+            }
+            Self::NotEnded => {
+                "go on with it, or end it with `ralph-gate cancel`; a label can say what became of it"
+            }
+            Self::OtherChecks => {
+                "ask from the folder that the loop ran in, undo the change, or name the checks with `--config FILE`"
             }
             Self::FromInside => "ask from a terminal of your own",
             Self::NoOverride => "set `allow_override = true` in the contract of the next loop",

@@ -9,10 +9,10 @@ use super::turn::Said;
 use super::watch::{LoopEvent, Phase};
 use super::work::Work;
 use super::{Ended, Loop, RunError};
-use crate::config::Check;
+use crate::config::{Check, Config, Terms};
 use crate::engine::{Action, Decision, Iteration, Prd, Tampering, Usage, Verdict};
 use crate::evidence::{
-    Evidence, Rules, Scene, Stories, Wanted, gather, look_at_stories, now_ms, settle,
+    Evidence, Known, Rules, Scene, Stories, Wanted, gather, look_at_stories, now_ms, settle,
 };
 use crate::memory::course::{Evaluated, Run};
 use crate::memory::{Event, FindingCode};
@@ -178,10 +178,15 @@ impl Loop<'_> {
     ) -> Option<Stories> {
         let found = self.store.prd();
         let problem = found.as_ref().err().map(ToString::to_string);
-        let stories = found
-            .ok()
-            .flatten()
-            .map(|found| self.judge_stories(&found, evidence));
+        let stories = found.ok().flatten().map(|found| {
+            judge_stories(
+                self.config,
+                &self.terms,
+                &self.baseline.stories,
+                &found,
+                evidence,
+            )
+        });
         let prd = match &problem {
             Some(problem) => Err(problem.as_str()),
             None => Ok(stories.as_ref().map(|stories| &stories.prd)),
@@ -195,24 +200,6 @@ impl Loop<'_> {
             evidence.push(judged);
         }
         stories
-    }
-
-    fn judge_stories(&self, found: &Prd, evidence: &[Evidence]) -> Stories {
-        let mut proofs = crate::evidence::Proofs::new();
-        let mut required = Vec::new();
-        for named in &self.terms.completion_checks {
-            match self.config.checks.get(&named.id) {
-                Some(Check::PrdAllPass { proofs: own }) => proofs.extend(own.clone()),
-                Some(_) if named.required => required.push(named.id.as_str()),
-                _ => {}
-            }
-        }
-        let rules = Rules {
-            proofs: &proofs,
-            required: &required,
-            strict: self.config.tripwires.prd_passes,
-        };
-        settle(&self.baseline.stories, found, rules, evidence)
     }
 
     /// What the gate is told.
@@ -293,6 +280,31 @@ impl Loop<'_> {
         self.commit(input.index, verdict);
         Ok(())
     }
+}
+
+/// What the checks say about the stories of the checklist.
+pub(super) fn judge_stories(
+    config: &Config,
+    terms: &Terms,
+    known: &Known,
+    found: &Prd,
+    evidence: &[Evidence],
+) -> Stories {
+    let mut proofs = crate::evidence::Proofs::new();
+    let mut required = Vec::new();
+    for named in &terms.completion_checks {
+        match config.checks.get(&named.id) {
+            Some(Check::PrdAllPass { proofs: own }) => proofs.extend(own.clone()),
+            Some(_) if named.required => required.push(named.id.as_str()),
+            _ => {}
+        }
+    }
+    let rules = Rules {
+        proofs: &proofs,
+        required: &required,
+        strict: config.tripwires.prd_passes,
+    };
+    settle(known, found, rules, evidence)
 }
 
 /// How a person runs a check.

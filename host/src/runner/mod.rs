@@ -14,6 +14,7 @@ mod events;
 mod iteration;
 mod operator;
 mod prompt;
+mod rerun;
 mod resume;
 mod standard;
 mod tripwire;
@@ -31,6 +32,7 @@ pub use events::{
     LoopRecord, ResumeRecord, VerdictRecord,
 };
 pub use operator::{cancel_stopped, is_inside_a_client, is_inside_a_loop, override_stopped};
+pub use rerun::{Rerun, rerun};
 pub use resume::{Resumed, newest};
 pub use standard::{Once, become_agent, run_once};
 pub use watch::{LoopEvent, Phase, Watch};

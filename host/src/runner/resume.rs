@@ -12,7 +12,7 @@ use crate::config::{Config, Task};
 use crate::engine::{Action, Decision, GateEngine, Resumption, StopReason, Verdict};
 use crate::evidence::now_ms;
 use crate::memory::course::{self, Reopened};
-use crate::memory::{FileStore, MemoryError, Record, SessionKey, State, list};
+use crate::memory::{FileStore, MemoryError, Record, SessionKey, State, Under, list};
 
 /// A loop that goes on, or that turned out to be complete.
 pub enum Resumed<'l> {
@@ -62,7 +62,13 @@ impl<'l> Loop<'l> {
             prompt: agent.prompt.clone(),
         };
         let state = store.state();
-        store.save(&record.change(&state, snapshot.clone())?)?;
+        let run = Under {
+            mode: task.routing.mode,
+            profile: task.routing.profile.clone(),
+            enforcement: task.routing.enforcement,
+            record: config.memory.recording(),
+        };
+        store.save(&record.change(&state, snapshot.clone(), Some(run))?)?;
         let session = gate.open(&contract, snapshot.as_deref())?;
         let setting = Setting::new(gate, config, task, options, control, watch);
         let baseline = past.baseline.clone().unwrap_or_default();
@@ -156,7 +162,7 @@ impl Past {
     /// Without its beginning a loop can't be gone on with, unless an operator takes what is there now as the beginning:
     /// otherwise an agent could have its changes taken for it by damaging the log.
     fn of(store: &FileStore<'_>, resumption: &Resumption) -> Result<Self, RunError> {
-        let events = match store.events() {
+        let events = match store.recall() {
             Err(MemoryError::LogChanged { .. }) if resumption.accept_contract => Vec::new(),
             events => events?,
         };

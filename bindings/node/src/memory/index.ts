@@ -36,6 +36,8 @@ export interface Beginning extends Key {
   argv?: string[];
   /** Tells whether checks are still run in the same way. */
   rulesDigest?: string;
+  /** How much the event log holds: with `digest_only`, digests and lengths in place of texts. Its verdicts can't be replayed. */
+  record?: "full" | "digest_only";
 }
 
 /** What else happened in an iteration. */
@@ -183,7 +185,7 @@ export class FileMemory {
   }
 
   /** What happened, oldest first. */
-  events(): { seq: number; event: string; data: unknown }[] {
+  events(): { seq: number; event: string; run?: unknown; data: unknown }[] {
     return ask(() => this.#store.events());
   }
 
@@ -276,9 +278,9 @@ function openOrBegin(component: any, folder: SessionFolder, key: string, beginni
 }
 
 function begin(component: any, key: string, beginning: Beginning): any {
-  const { prd = null, taskClass = null, labels = {}, prompt = "", argv = [], rulesDigest = "" } = beginning;
+  const { prd = null, taskClass = null, labels = {}, prompt = "", argv = [], rulesDigest = "", record = "full" } = beginning;
   const routing = routed(beginning);
-  return component.Store.begin(key, toText({ at_ms: Date.now(), routing, prd, task_class: taskClass, labels, argv, prompt, rules_digest: rulesDigest }));
+  return component.Store.begin(key, toText({ at_ms: Date.now(), routing, prd, task_class: taskClass, labels, argv, prompt, rules_digest: rulesDigest, record }));
 }
 
 const routed = ({ contract, policy }: Beginning) => route(contract as Request | string, policy);

@@ -58,7 +58,8 @@ class FileMemory:
     """One loop that is remembered on the disk. It is the only one that writes there until it is closed.
 
     Opens the session if there is one, else begins it with the contract. The contract may be left out for a session that
-    is there already; another one than it began with is refused.
+    is there already; another one than it began with is refused. With `record="digest_only"` the event log holds digests and
+    lengths in place of texts; its verdicts can't be replayed.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class FileMemory:
         root: Union[str, os.PathLike[str]] = ".ralph",
         policy: Optional[Text] = None,
         prd: Optional[str] = None,
+        record: str = "full",
     ) -> None:
         key = {"session_key": session_key, "draft_id": draft_id}
         self._key = encode({name: value for name, value in key.items() if value is not None})
@@ -77,13 +79,15 @@ class FileMemory:
         self._files = _Files(Path(root), self._key)
         try:
             self._files.lock(make=contract is not None)
-            self._store = self._open_or_begin(contract, policy, prd)
+            self._store = self._open_or_begin(contract, policy, prd, record)
             self._session = self._ask_session(contract)
         except BaseException:
             self._files.close()
             raise
 
-    def _open_or_begin(self, contract: Optional[Text], policy: Optional[Text], prd: Optional[str]) -> ResourceAny:
+    def _open_or_begin(
+        self, contract: Optional[Text], policy: Optional[Text], prd: Optional[str], record: str
+    ) -> ResourceAny:
         try:
             return self._files.open_store("[static]store.open", self._key)
         except FileMemoryError as error:
@@ -91,7 +95,7 @@ class FileMemory:
                 raise
         answer = call("route", encode({"request": contract, "policy": policy}))
         Routing.from_json(decode(answer))
-        beginning = {"at_ms": _now_ms(), "prd": prd, "argv": sys.argv}
+        beginning = {"at_ms": _now_ms(), "prd": prd, "argv": sys.argv, "record": record}
         return self._files.open_store("[static]store.begin", self._key, _with(beginning, routing=answer))
 
     def _ask_session(self, contract: Optional[Text]) -> Session:
@@ -170,7 +174,7 @@ class FileMemory:
             return ProgressLog.from_json(json.loads(self._method("progress")))
 
     def events(self) -> Any:
-        """What happened, oldest first: `[{"seq", "event", "data"}]`."""
+        """What happened, oldest first: `[{"seq", "event", "run", "data"}]`."""
         with self._lock:
             return json.loads(self._method("events"))
 

@@ -34,6 +34,8 @@ export async function openLog(log: Log): Promise<Opened> {
   const report = history.readLog(log.text);
   if ("error" in report) throw new LogError(`${log.name} is no event log: ${report.error.message}`);
   if (report.iterations.length === 0) throw new LogError(`${log.name} is an event log in which nothing was judged yet.`);
+  const digested = report.iterations.find((it) => it.not_replayable !== undefined);
+  if (digested) throw new LogError(`${log.name} can't be shown: line ${digested.line} is ${digested.not_replayable}.`);
   return {
     report,
     replay: once((contract) => history.replay(log.text, gate(), report.loop?.contract ? undefined : contract)),

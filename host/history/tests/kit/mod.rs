@@ -6,7 +6,7 @@ use ralph_gate_component::json;
 use ralph_gate_history::Unanswered;
 use ralph_gate_memory::course::{Evaluated, LoopRecord, Reopened, ResumeRecord, reopen};
 use ralph_gate_memory::disk::{Disk as _, Place};
-use ralph_gate_memory::{Gate, InMemoryStore, SessionKey};
+use ralph_gate_memory::{Gate, InMemoryStore, Recording, SessionKey, Under};
 use ralph_gate_types::{
     Action, CallError, CheckResult, EngineError, Iteration, Outcome, Prd, PrdUpdate, ProgressEntry,
     ProgressLog, Resumption, Routing, SnapshotView, Usage, Verdict,
@@ -42,6 +42,11 @@ fn text(answer: &Value, name: &str) -> String {
 }
 
 impl Gate for Formats {
+    /// The gate's crate is no component.
+    fn digest(&self) -> Option<&str> {
+        None
+    }
+
     fn read_prd(&self, text: &str) -> Result<Prd, CallError> {
         ask("read_prd", &json!({ "text": text }))
     }
@@ -81,13 +86,19 @@ pub(crate) struct Played {
     contract: String,
     snapshot: Option<String>,
     index: u32,
+    record: Recording,
 }
 
 impl Played {
     pub(crate) fn new(contract: &str) -> Self {
+        Self::recorded(contract, Recording::Full)
+    }
+
+    /// One of which so much is recorded.
+    pub(crate) fn recorded(contract: &str, record: Recording) -> Self {
         let routing: Routing = ask("route", &json!({ "request": contract })).unwrap();
         let contract = routing.contract.unwrap();
-        let record = LoopRecord {
+        let begun = LoopRecord {
             version: "0.1.0".to_owned(),
             at_ms: 1_000,
             session: Some("history".to_owned()),
@@ -104,12 +115,13 @@ impl Played {
             attended: None,
         };
         let key = SessionKey::Session("history".to_owned());
-        let start = record.start(None).unwrap();
+        let start = begun.start(None).unwrap().recorded(record);
         Self {
             store: InMemoryStore::new(&Formats, &key, &start).unwrap(),
             contract,
             snapshot: None,
             index: 0,
+            record,
         }
     }
 
@@ -169,6 +181,12 @@ impl Played {
         let Reopened::At(snapshot) = reopened else {
             panic!("{reopened:?}");
         };
+        let run = Under {
+            mode: routing.mode,
+            profile: routing.profile,
+            enforcement: routing.enforcement,
+            record: self.record,
+        };
         let record = ResumeRecord {
             at_ms: 0,
             operator: resumption.operator,
@@ -179,10 +197,23 @@ impl Played {
             argv: Vec::new(),
             prompt: String::new(),
         };
-        let change = record.change(&state, Some(snapshot.clone())).unwrap();
+        let change = record
+            .change(&state, Some(snapshot.clone()), Some(run))
+            .unwrap();
         self.store.save(&change).unwrap();
         (self.contract, self.snapshot) = (contract, Some(snapshot));
         self
+    }
+
+    /// So much is recorded from the next resumption on.
+    pub(crate) fn record(&mut self, record: Recording) -> &mut Self {
+        self.record = record;
+        self
+    }
+
+    /// How it began, as far as going on needs it.
+    pub(crate) fn begun(&self) -> LoopRecord {
+        self.store.recall().unwrap()[0].read().unwrap()
     }
 
     /// Its `events.jsonl`.

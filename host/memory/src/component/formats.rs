@@ -15,6 +15,11 @@ use crate::gate::Gate;
 pub(super) struct Linked;
 
 impl Gate for Linked {
+    /// Of the gate's component that was built beside this one: packages ship the two together.
+    fn digest(&self) -> Option<&str> {
+        option_env!("RALPH_GATE_DIGEST")
+    }
+
     fn read_prd(&self, text: &str) -> Result<Prd, CallError> {
         prd::read(text)
             .map_err(|error| refused(&error))

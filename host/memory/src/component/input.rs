@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::answer::Refused;
 use super::{Event, LoopRecord, ResumeRecord, SessionKey};
 use crate::course::{Run, check_labels};
-use crate::{Change, Handoff, MemoryError, Snapshot, State};
+use crate::{Change, Handoff, MemoryError, Recording, Snapshot, State, Under};
 
 /// Reads what a caller gave.
 pub(super) fn parse<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, Refused> {
@@ -54,6 +54,8 @@ pub(super) struct Beginning {
     prompt: String,
     #[serde(default)]
     rules_digest: String,
+    #[serde(default)]
+    pub(super) record: Recording,
 }
 
 impl Beginning {
@@ -121,9 +123,29 @@ pub(super) struct Resumed {
     prompt: String,
     #[serde(default)]
     rules_digest: String,
+    #[serde(default)]
+    record: Option<Recording>,
 }
 
 impl Resumed {
+    /// What the loop runs under from now on; what is not said is as before.
+    pub(super) fn under(&self, before: Option<&Under>) -> Option<Under> {
+        let record = before.map_or(Recording::Full, |before| before.record);
+        let record = self.record.unwrap_or(record);
+        match (&self.routing, before) {
+            (Some(routing), _) => Some(Under {
+                mode: routing.mode,
+                profile: routing.profile.clone(),
+                enforcement: routing.enforcement,
+                record,
+            }),
+            (None, before) => before.map(|before| Under {
+                record,
+                ..before.clone()
+            }),
+        }
+    }
+
     /// The event, with the contract from now on.
     pub(super) fn record(&self, state: &State) -> Result<ResumeRecord, Refused> {
         let (contract, digest) = match &self.routing {
@@ -173,6 +195,7 @@ impl Wanted {
             prd: self.prd,
             events: events(&self.events)?,
             handoff: self.handoff,
+            run: None,
         })
     }
 }

@@ -50,6 +50,7 @@ impl Evaluated<'_> {
             prd: self.prd,
             events,
             handoff: fate(key, index, self.verdict, &self.runs),
+            run: None,
         })
     }
 }

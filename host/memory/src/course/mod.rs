@@ -12,7 +12,7 @@ pub use evaluated::Evaluated;
 pub use handoff::{Run, handoff};
 pub use labels::{LabelError, add_label, check_label, check_labels};
 pub use records::{
-    AttendedRecord, ClientEndedRecord, ClientRecord, Heard, LoopFileRecord, LoopRecord,
-    ResumeRecord, Tripped, VerdictRecord, names, word,
+    AttendedRecord, AuditRecord, AuditedCheck, ClientEndedRecord, ClientRecord, Heard,
+    LoopFileRecord, LoopRecord, ResumeRecord, Tripped, Truth, VerdictRecord, Witness, names, word,
 };
 pub use resumed::{Reopened, reopen};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ralph_gate_types::{Enforcement, Iteration, LoopFile, Mode, Verdict};
+use ralph_gate_types::{Enforcement, Iteration, LoopFile, Mode, Outcome, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// The names of events.
@@ -26,6 +26,22 @@ pub mod names {
     pub const TRIPWIRE: &str = "tripwire";
     /// The gate judged an iteration.
     pub const VERDICT: &str = "verdict";
+    /// What turned out after the loop had ended.
+    pub const AUDIT: &str = "audit";
+
+    /// All of them, as the schema lists them.
+    pub const ALL: [&str; 10] = [
+        STARTED,
+        BASELINE,
+        AGENT,
+        CLIENT_STOPPED,
+        CLIENT_ENDED,
+        EVIDENCE,
+        TRIPWIRE,
+        VERDICT,
+        RESUMED,
+        AUDIT,
+    ];
 }
 
 /// `loop_started`
@@ -183,6 +199,56 @@ pub struct VerdictRecord<'v> {
     pub iteration: &'v Iteration,
     /// What it answered.
     pub verdict: &'v Verdict,
+}
+
+/// `audit`: what turned out after the loop had ended. The last one counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditRecord {
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// Whether the work is what the loop was to prove.
+    pub truth: Truth,
+    /// How that is known.
+    pub witness: Witness,
+    /// Who says so.
+    pub by: String,
+    /// Why.
+    pub reason: String,
+    /// The checks that were run, with what they said.
+    pub checks: Vec<AuditedCheck>,
+}
+
+/// Whether a loop's work is complete, as it turned out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Truth {
+    /// It is.
+    Complete,
+    /// It is not.
+    Incomplete,
+    /// That can't be told.
+    Unknown,
+}
+
+/// How a truth is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Witness {
+    /// Checks were run afterwards.
+    Audit,
+    /// Somebody said so.
+    Label,
+}
+
+/// One check that was run afterwards.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditedCheck {
+    /// Its id.
+    pub id: String,
+    /// What it gave.
+    pub outcome: Outcome,
+    /// Why, in words.
+    pub reason: String,
 }
 
 /// A word of the specification as it is written in JSON.

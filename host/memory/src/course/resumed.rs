@@ -7,6 +7,7 @@ use crate::change::{Change, Snapshot, State};
 use crate::error::MemoryError;
 use crate::events::Event;
 use crate::gate::Gate;
+use crate::under::Under;
 
 /// The state to go on from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +48,14 @@ pub fn reopen(
 }
 
 impl ResumeRecord {
-    /// What is saved: the state to go on from, the contract if it is another one, and that it went on.
-    pub fn change(&self, state: &State, snapshot: Option<String>) -> Result<Change, MemoryError> {
+    /// What is saved: the state to go on from, the contract if it is another one, what the loop runs under if that is
+    /// known anew, and that it went on.
+    pub fn change(
+        &self,
+        state: &State,
+        snapshot: Option<String>,
+        run: Option<Under>,
+    ) -> Result<Change, MemoryError> {
         Ok(Change {
             snapshot: snapshot.map(|text| Snapshot {
                 iteration: state.iteration,
@@ -56,6 +63,7 @@ impl ResumeRecord {
             }),
             contract: (state.contract != self.contract).then(|| self.contract.clone()),
             events: vec![Event::new(names::RESUMED, self)?],
+            run,
             ..Change::default()
         })
     }

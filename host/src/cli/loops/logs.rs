@@ -107,7 +107,10 @@ fn wait() -> Audience {
 
 fn describe(record: &Record, terminal: &Terminal) -> String {
     if terminal.is_json() {
-        let line = json!({ "seq": record.seq, "event": record.event, "data": record.data });
+        let mut line = json!({ "seq": record.seq, "event": record.event, "data": record.data });
+        if let (Some(run), Some(line)) = (&record.run, line.as_object_mut()) {
+            line.insert("run".to_owned(), json!(run));
+        }
         return format!("{line}\n");
     }
     let data: Value = record.read().unwrap_or_default();
@@ -144,6 +147,13 @@ fn describe(record: &Record, terminal: &Terminal) -> String {
             text("/iteration/index"),
             text("/verdict/decision"),
             text("/verdict/stop_reason")
+        ),
+        "audit" => format!(
+            "{} ({}) by {}: {}",
+            text("/truth"),
+            text("/witness"),
+            text("/by"),
+            text("/reason")
         ),
         _ => String::new(),
     };

@@ -17,14 +17,14 @@ const REACHING: Duration = Duration::from_secs(2);
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Where the sessions are, and which one is meant.
-pub(super) struct Place {
-    pub(super) root: PathBuf,
-    pub(super) key: Option<SessionKey>,
+pub(in crate::cli) struct Place {
+    pub(in crate::cli) root: PathBuf,
+    pub(in crate::cli) key: Option<SessionKey>,
 }
 
 impl Place {
     /// The session that was named, or the one that is running, or the one that was written last.
-    pub(super) fn find(args: &LoopArgs, terminal: &Terminal) -> Result<Self, CliError> {
+    pub(in crate::cli) fn find(args: &LoopArgs, terminal: &Terminal) -> Result<Self, CliError> {
         let root = root(args, terminal);
         let key = match &args.key {
             Some(key) if args.draft => Some(SessionKey::Draft(key.clone())),
@@ -75,7 +75,7 @@ impl Place {
 
 /// The root that was named, or that of the configuration here, or `.ralph`. An agent may have broken the
 /// configuration: that must not keep anybody from ending the loop.
-fn root(args: &LoopArgs, terminal: &Terminal) -> PathBuf {
+pub(in crate::cli) fn root(args: &LoopArgs, terminal: &Terminal) -> PathBuf {
     if let Some(root) = &args.root {
         return root.clone();
     }
