@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 
 use super::error::ExperimentError;
@@ -13,6 +13,8 @@ use super::plan::Plan;
 use super::prepare::Prepared;
 use super::record::RunRecord;
 use super::run::{Found, Stage};
+use crate::engine::GateEngine;
+use crate::evidence::PolicyRunner;
 use crate::memory::FolderLock;
 use crate::process::Stop;
 
@@ -22,6 +24,21 @@ pub struct Experiment {
     prepared: Prepared,
     layout: Layout,
     _held: FolderLock,
+}
+
+/// What an experiment is carried out with.
+#[derive(Clone, Copy)]
+pub struct Means<'m> {
+    /// This executable, which is started again for each run.
+    pub program: &'m Path,
+    /// How many runs at a time.
+    pub jobs: usize,
+    /// Ends everything.
+    pub stop: &'m Stop,
+    /// The gate.
+    pub gate: &'m GateEngine,
+    /// Runs policies, if anything does.
+    pub policies: Option<&'m dyn PolicyRunner>,
 }
 
 /// Somebody who watches. Called from several threads.
@@ -140,22 +157,24 @@ impl Experiment {
             .collect()
     }
 
-    /// Runs what is not done yet, `jobs` at a time, until it is finished, somebody uses `stop`, or something is wrong
-    /// that another run would meet too. `program` is this executable, which is started again for each run.
+    /// Runs what is not done yet until it is finished, somebody stops it, or something is wrong that another run would meet
+    /// too.
     pub fn conduct(
         &self,
-        program: &Path,
-        jobs: usize,
-        stop: &Stop,
+        with: &Means<'_>,
         observer: &dyn Observer,
     ) -> Result<Conducted, ExperimentError> {
         let stage = Stage {
             prepared: &self.prepared,
             layout: &self.layout,
-            program,
-            stop,
+            program: with.program,
+            stop: with.stop,
+            gate: with.gate,
+            policies: with.policies,
+            quiet: &RwLock::new(()),
         };
-        let shared = Mutex::new(self.look(&stage, jobs.max(1)));
+        let jobs = with.jobs.max(1);
+        let shared = Mutex::new(self.look(&stage, jobs));
         observer.see(&Step::Opened(lock(&shared).standing()));
         thread::scope(|scope| {
             for _ in 1..jobs {
@@ -260,7 +279,7 @@ fn carry_out(
     if record.audit.is_some() || !stage.wants_audit(run) {
         return Ok(Some(record));
     }
-    let Some(audit) = stage.audit(run)? else {
+    let Some(audit) = stage.audit(run, &record)? else {
         return Ok(None);
     };
     let record = RunRecord {

@@ -31,7 +31,7 @@ mod run;
 
 mod workspace;
 
-pub use conduct::{Conducted, Experiment, Observer, Standing, Step};
+pub use conduct::{Conducted, Experiment, Means, Observer, Standing, Step};
 pub use error::ExperimentError;
 pub use estimate::{Past, remaining_ms};
 pub use lock::PlanLock;

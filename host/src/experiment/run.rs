@@ -1,6 +1,7 @@
 //! One run: a fresh workspace, the loop as a process of its own, and how it ended.
 
 use std::path::Path;
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use ralph_gate_component::Word as _;
@@ -12,7 +13,8 @@ use super::order::RunId;
 use super::plan::{Arm, Plan};
 use super::prepare::{Prepared, Task};
 use super::record::{LoopEnd, RunRecord};
-use crate::evidence::now_ms;
+use crate::engine::GateEngine;
+use crate::evidence::{PolicyRunner, now_ms};
 use crate::memory::{SessionKey, make_folder, move_folder, save_text};
 use crate::process::{self, Ended, Keep, Program, Status, Stop};
 
@@ -30,6 +32,11 @@ pub(super) struct Stage<'s> {
     /// This program, to be started again.
     pub(super) program: &'s Path,
     pub(super) stop: &'s Stop,
+    pub(super) gate: &'s GateEngine,
+    /// Runs policies, for audits.
+    pub(super) policies: Option<&'s dyn PolicyRunner>,
+    /// Held for reading by runs, and for writing by whatever must be alone.
+    pub(super) quiet: &'s RwLock<()>,
 }
 
 /// How far a run is, as its files tell.
@@ -93,10 +100,12 @@ impl Stage<'_> {
         }
         let argv = self.argv(id, task, &folder);
         let mut listener = Listener::new(on_iteration);
+        let busy = self.quiet.read().unwrap_or_else(PoisonError::into_inner);
         let started_at_ms = now_ms();
         let ended = process::run(&self.child(argv), self.stop, &mut |chunk| {
             listener.feed(chunk);
         })?;
+        drop(busy);
         if self.stop.is_canceled() {
             return Ok(None);
         }

@@ -5,13 +5,14 @@ mod tell;
 
 use std::path::{Path, PathBuf};
 
-use ralph_gate::experiment::{Conducted, Experiment, Observer, Plan, Prepared, RunId};
+use ralph_gate::experiment::{Conducted, Experiment, Means, Observer, Plan, Prepared, RunId};
 use ralph_gate::process::{self, Interruption, Role, Signals, Stop};
 use ralph_gate::runner::RunError;
 use serde_json::json;
 
 use super::args::ExperimentArgs;
 use super::error::CliError;
+use super::policy::Policies;
 use super::terminal::{Painter, Terminal, clean, print};
 use super::{Exit, gate};
 use bar::Bar;
@@ -73,11 +74,23 @@ fn conduct(args: &ExperimentArgs, terminal: &Terminal) -> Result<Exit, CliError>
     let program = std::env::current_exe().map_err(system("this program can't be started again"))?;
     let experiment = look(args)?.open()?;
     let told = Told::new(&experiment.plan().name, terminal);
-    let conducted = if super::run::is_wanted(args.plain, terminal) {
-        go(&experiment, &program, args, &stop, &Bar::new(told))
+    let observer: Box<dyn Observer> = if super::run::is_wanted(args.plain, terminal) {
+        Box::new(Bar::new(told))
     } else {
-        go(&experiment, &program, args, &stop, &Lines::new(told))
-    }?;
+        Box::new(Lines::new(told))
+    };
+    let policies = Policies::shared();
+    let means = Means {
+        program: &program,
+        jobs: args.jobs.into(),
+        stop: &stop,
+        gate: gate()?,
+        policies: Some(&*policies),
+    };
+    let conducted = experiment.conduct(&means, &*observer);
+    // The bar is gone before anything else is said.
+    drop(observer);
+    let conducted = conducted?;
     match conducted {
         Conducted::Finished => {
             print(&finished(&experiment, terminal))?;
@@ -88,16 +101,6 @@ fn conduct(args: &ExperimentArgs, terminal: &Terminal) -> Result<Exit, CliError>
             Ok(Exit::Stopped)
         }
     }
-}
-
-fn go(
-    experiment: &Experiment,
-    program: &Path,
-    args: &ExperimentArgs,
-    stop: &Stop,
-    observer: &dyn Observer,
-) -> Result<Conducted, CliError> {
-    Ok(experiment.conduct(program, args.jobs.into(), stop, observer)?)
 }
 
 /// The first interrupt ends what is under way, which is run anew another time; the second one ends everything.
