@@ -223,7 +223,7 @@ fn a_question_that_makes_no_sense_is_answered_with_what_would() {
                 "lots",
                 &runs,
             ],
-            "lots is not a decimal number",
+            "`lots` is no share",
         ),
     ];
     for (arguments, expected) in cases {

@@ -89,6 +89,7 @@ pub(crate) enum Command {
     WhatIf(WhatIfArgs),
     #[cfg(unix)]
     Report(ReportArgs),
+    #[cfg(unix)]
     Import(TranscriptsArgs),
     #[cfg(unix)]
     ExportOtlp(OtlpArgs),
@@ -671,6 +672,7 @@ pub(crate) enum ReportFormat {
 /// Reads sessions of Claude Code, Codex and Gemini, and loops of the official Ralph plugin among them, and writes a line of
 /// JSON for each run. What a transcript does not tell is null or unknown, never guessed. A summary goes to standard error; with
 /// --output it is what is printed. On a terminal, runs are only written to --output.
+#[cfg(unix)]
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   ralph-gate import --output before.jsonl

@@ -160,10 +160,6 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error(transparent)]
     Report(ralph_gate::report::ReportError),
-    /// A file can't be written.
-    #[cfg(unix)]
-    #[error("{file} can't be written: {reason}")]
-    Unwritable { file: Source, reason: String },
     /// Nobody knows where spans are to be sent.
     #[cfg(unix)]
     #[error(transparent)]
@@ -289,8 +285,6 @@ impl CliError {
             #[cfg(unix)]
             Self::Report(_) => "unreadable_logs",
             #[cfg(unix)]
-            Self::Unwritable { .. } => "unwritable_file",
-            #[cfg(unix)]
             Self::Telemetry(_) => "invalid_telemetry",
             #[cfg(unix)]
             Self::Unsent { .. } => "not_sent",
@@ -339,8 +333,6 @@ impl CliError {
                 Some("end it with Ctrl-C where it runs, or with `kill` and its process id")
             }
             #[cfg(unix)]
-            Self::Unwritable { .. } => Some("check the disk, or choose another place"),
-            #[cfg(unix)]
             Self::Unsent { .. } => Some("is a collector listening there for OTLP over HTTP?"),
             #[cfg(unix)]
             Self::Telemetry(_) => None,
@@ -379,10 +371,9 @@ impl CliError {
             | Self::Gate { file, .. }
             | Self::History { file, .. } => Some(file),
             #[cfg(unix)]
-            Self::Cases { file, .. }
-            | Self::Labels { file, .. }
-            | Self::Unsent { file, .. }
-            | Self::Unwritable { file, .. } => Some(file),
+            Self::Cases { file, .. } | Self::Labels { file, .. } | Self::Unsent { file, .. } => {
+                Some(file)
+            }
             Self::Engine { file, .. } => file.as_ref(),
             #[cfg(unix)]
             Self::Memory(_)

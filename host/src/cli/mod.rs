@@ -20,6 +20,7 @@ mod fingerprint;
 mod history;
 #[cfg(unix)]
 mod hook;
+#[cfg(unix)]
 mod import;
 #[cfg(unix)]
 mod init;
@@ -140,6 +141,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::WhatIf(args) => history::what_if(&args, terminal),
         #[cfg(unix)]
         Command::Report(args) => report::run(&args, terminal),
+        #[cfg(unix)]
         Command::Import(args) => import::run(&args, terminal),
         #[cfg(unix)]
         Command::ExportOtlp(args) => telemetry::export(&args, terminal),

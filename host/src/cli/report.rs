@@ -8,9 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ralph_gate::config::{Config, ConfigError};
+use ralph_gate::memory::save_text;
 use ralph_gate::report::{LogFile, Progress, ReportError, find, load};
 use ralph_gate_component::Word as _;
-use ralph_gate_component::decimal::Decimal;
 use ralph_gate_report::compare::{
     AMOUNTS, Options, RATES, RateMetric, Selection, Side, Thresholds, compare,
 };
@@ -21,7 +21,6 @@ use ralph_gate_report::render::{self, Paint};
 use super::Exit;
 use super::args::{ReportArgs, ReportFormat};
 use super::error::CliError;
-use super::input::Source;
 use super::terminal::{Painter, Terminal, print};
 
 /// Where sessions are, if nobody says.
@@ -114,8 +113,8 @@ fn options(args: &ReportArgs) -> Result<Options, CliError> {
         .primary_metric
         .map(|metric| metric.as_str().to_owned()));
     let usual = Thresholds::default();
-    let asked = |argument: &Option<String>, setting: Option<Decimal>, usual: f64| {
-        let text = argument.clone().or(setting.map(|value| value.to_string()));
+    let asked = |argument: &Option<String>, setting: Option<String>, usual: f64| {
+        let text = argument.clone().or(setting);
         text.map_or(Ok(usual), |text| number(&text))
     };
     Ok(Options {
@@ -139,11 +138,11 @@ fn options(args: &ReportArgs) -> Result<Options, CliError> {
 
 /// A threshold. It is compared with estimates, which are floats.
 fn number(text: &str) -> Result<f64, CliError> {
-    let usage = |reason: &str| CliError::Usage {
-        message: format!("{text} {reason}; 0.05 is five hundredths"),
-    };
-    Decimal::parse(text).map_err(usage)?;
-    text.parse().map_err(|_| usage("is no number"))
+    let number = text.parse().ok();
+    let number = number.filter(|number: &f64| number.is_finite() && *number >= 0.0);
+    number.ok_or_else(|| CliError::Usage {
+        message: format!("`{text}` is no share such as 0.05, which is five hundredths"),
+    })
 }
 
 /// Reads all logs. Gives the runs, and for each file the place of its first run.
@@ -234,11 +233,7 @@ fn write(args: &ReportArgs, report: &Report, terminal: &Terminal) -> Result<(), 
     else {
         return print(&text);
     };
-    let unwritable = |error: std::io::Error| CliError::Unwritable {
-        file: Source::File(output.to_owned()),
-        reason: error.to_string(),
-    };
-    ralph_gate::report::write(output, &text).map_err(unwritable)?;
+    save_text(output, &text)?;
     terminal.warn(|_| format!("{} is written\n", output.display()));
     Ok(())
 }

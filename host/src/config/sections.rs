@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
 use ralph_gate_component::Word;
-use ralph_gate_component::decimal::Decimal;
 use ralph_gate_component::tree::decode::{Decoder, Fields, Path};
 use ralph_gate_component::tree::{Node, Source, TextFormat, Value};
 use serde::Serialize;
@@ -98,9 +97,9 @@ pub struct Report {
     /// The metric that was chosen before the experiment.
     pub primary_metric: Option<PrimaryMetric>,
     /// By how much it has to improve.
-    pub min_false_complete_reduction: Option<Decimal>,
+    pub min_false_complete_reduction: Option<String>,
     /// By how much the mean cost of a run may rise.
-    pub max_cost_increase: Option<Decimal>,
+    pub max_cost_increase: Option<String>,
 }
 
 /// `[telemetry]`: who is told of the loop while it runs.
@@ -320,9 +319,11 @@ impl<'n, 'a> Section<'n, 'a> {
         decoder.word(self.get(name)?, path.field(name))
     }
 
-    fn decimal(&self, decoder: &mut Decoder<'_>, name: &str) -> Option<Decimal> {
+    /// An exact decimal, as text.
+    fn decimal(&self, decoder: &mut Decoder<'_>, name: &str) -> Option<String> {
         let path = Path::Root.field(self.name);
-        decoder.decimal(self.get(name)?, path.field(name))
+        let number = decoder.decimal(self.get(name)?, path.field(name))?;
+        Some(number.to_string())
     }
 
     fn flag(&self, decoder: &mut Decoder<'_>, name: &str, default: bool) -> bool {

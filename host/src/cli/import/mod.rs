@@ -5,10 +5,10 @@ mod progress;
 mod say;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{self, BufReader, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
+use ralph_gate::memory::save_bytes;
 use ralph_gate_transcripts::{
     Client, ImportedRun, Line, LoopFile, Options, Split, Summary, Unanswered, day_ms, read,
     read_loop_file,
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &TranscriptsArgs, terminal: &Terminal) -> Result<Exit, C
     } else {
         (Vec::new(), find::in_paths(&args.paths, &mut summary)?)
     };
-    let mut output = Output::open(args.output.as_deref())?;
+    let mut output = Output::open(args.output.as_deref());
     let mut import = Import {
         wanted: &wanted,
         summary,
@@ -257,20 +257,18 @@ enum Output {
     /// A person sees the summary; the runs are not shown.
     Terminal,
     Stdout(BufWriter<io::Stdout>),
-    File(PathBuf, BufWriter<File>),
+    /// Written when everything is known: all of it, or nothing.
+    File(PathBuf, Vec<u8>),
     /// The reader has seen enough.
     Closed,
 }
 
 impl Output {
-    fn open(file: Option<&Path>) -> Result<Self, CliError> {
+    fn open(file: Option<&Path>) -> Self {
         match file.filter(|file| *file != Path::new("-")) {
-            Some(file) => {
-                let created = File::create(file).map_err(|error| not_written(file, &error))?;
-                Ok(Self::File(file.to_owned(), BufWriter::new(created)))
-            }
-            None if io::stdout().is_terminal() => Ok(Self::Terminal),
-            None => Ok(Self::Stdout(BufWriter::new(io::stdout()))),
+            Some(file) => Self::File(file.to_owned(), Vec::new()),
+            None if io::stdout().is_terminal() => Self::Terminal,
+            None => Self::Stdout(BufWriter::new(io::stdout())),
         }
     }
 
@@ -279,6 +277,9 @@ impl Output {
     }
 
     fn close(&mut self) -> Result<(), CliError> {
+        if let Self::File(path, bytes) = self {
+            return save_bytes(path, bytes).map_err(|error| not_written(path, &error));
+        }
         self.with(|writer| writer.flush())
     }
 
@@ -304,7 +305,7 @@ impl Output {
     }
 }
 
-fn not_written(file: &Path, error: &io::Error) -> CliError {
+fn not_written(file: &Path, error: &dyn std::fmt::Display) -> CliError {
     CliError::Usage {
         message: format!(
             "{} can't be written: {error}; name another file with --output",
