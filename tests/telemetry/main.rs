@@ -57,6 +57,10 @@ fn data_of(logs: &[Value], event: &str) -> Vec<Value> {
 }
 
 #[test]
+#[allow(
+    clippy::too_many_lines,
+    reason = "one trace, looked at from its root to its last attribute"
+)]
 fn a_loop_arrives_as_one_trace_in_the_conventions_for_agents() {
     let collector = Collector::start();
     let place = Workplace::new(&tested(""), TESTS);

@@ -114,7 +114,9 @@ mod tests {
         let mut pool = Pool::default();
         let mut runs = [run("a"), run("a"), run("b")];
         let before = runs.clone();
-        runs.iter_mut().for_each(|run| pool.share(run));
+        for run in &mut runs {
+            pool.share(run);
+        }
         assert_eq!(runs, before);
         let [first, second, third] = &runs;
         assert!(Arc::ptr_eq(&first.labels.0, &second.labels.0));

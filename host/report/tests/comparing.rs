@@ -94,9 +94,10 @@ fn an_override_is_a_completion_and_a_handoff() {
 fn population(of: usize, false_before: usize, false_after: usize, cost_after: &str) -> Vec<Run> {
     let arm = |name: &'static str, wrong: usize, cost: String| {
         (0..of).map(move |index| {
-            let truth = match index < wrong {
-                true => Truth::Incomplete,
-                false => Truth::Complete,
+            let truth = if index < wrong {
+                Truth::Incomplete
+            } else {
+                Truth::Complete
             };
             let mut run = run(name, Ending::Completed, truth);
             run.used.cost_usd = Some(cost.clone());
@@ -134,6 +135,20 @@ fn the_sample_size_that_is_named_settles_it() {
     let like = |count: usize| (count * needed + 6) / 12;
     let enough = report(population(needed, like(4), like(1), "0.50")).decision;
     assert_eq!(enough.steps[0].standing, Standing::Met, "{enough:?}");
+}
+
+#[test]
+fn where_the_cost_is_open_its_size_is_named_and_not_that_of_the_gain() {
+    let mut runs = population(60, 40, 2, "0.50");
+    for (index, run) in runs.iter_mut().enumerate() {
+        // Half as dear again on average, and widely spread.
+        let cents = 10 + (index * 37) % 100 + if index < 60 { 0 } else { 25 };
+        run.used.cost_usd = Some(format!("0.{cents:03}"));
+    }
+    let decision = report(runs).decision;
+    assert_eq!(decision.steps[0].standing, Standing::Met, "{decision:?}");
+    assert_eq!(decision.steps[1].standing, Standing::Open, "{decision:?}");
+    assert!(decision.needed_per_arm.unwrap() > 60, "{decision:?}");
 }
 
 #[test]

@@ -124,7 +124,8 @@ impl Auditor<'_> {
             let terms = config.route(self.gate, None)?.terms()?;
             // A file that nobody shows to agents is elsewhere, and the work is where the loop ran.
             let work = attended.and_then(|attended| attended.config_file.parent());
-            config.workspace = work.unwrap_or(self.folder).to_owned();
+            work.unwrap_or(self.folder)
+                .clone_into(&mut config.workspace);
             return Ok((config, terms));
         }
         let terms = Terms::read(&state.contract).ok_or(RunError::OtherChecks)?;

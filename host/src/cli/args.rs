@@ -611,7 +611,7 @@ pub(crate) struct WhatIfArgs {
 /// Compare two sets of runs: whether the gate makes loops better, how sure that is, and what follows
 ///
 /// An arm is a condition for runs (NAME=VALUE, several with commas; NAME is a label or one of mode, profile, enforcement,
-/// task_class, source, ending, contract, gate, id), or logs: files, folders, patterns. With conditions, the runs are those of LOG.
+/// `task_class`, source, ending, contract, gate, id), or logs: files, folders, patterns. With conditions, the runs are those of LOG.
 /// Every run counts, also those that crashed. What is not known is said, and never guessed.
 #[cfg(unix)]
 #[derive(Debug, clap::Args)]
@@ -639,7 +639,7 @@ pub(crate) struct ReportArgs {
     /// The file to write; standard output when absent or `-`
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// The metric that was chosen before the experiment; false_complete_rate when nothing says otherwise
+    /// The metric that was chosen before the experiment; `false_complete_rate` when nothing says otherwise
     #[arg(long, value_name = "METRIC", value_parser = PossibleValuesParser::new(super::report::primary_metrics()))]
     pub(crate) primary: Option<String>,
     /// By how much the primary metric has to improve before the gate should be on by default: 0.05 is five points
@@ -648,7 +648,7 @@ pub(crate) struct ReportArgs {
     /// By how much the mean cost of a run may rise for that: 0.5 is by half
     #[arg(long, value_name = "SHARE")]
     pub(crate) max_cost_increase: Option<String>,
-    /// A metric to leave out, for example latency_ms where times can't be compared
+    /// A metric to leave out, for example `latency_ms` where times can't be compared
     #[arg(long, value_name = "METRIC", value_parser = PossibleValuesParser::new(super::report::metrics()))]
     pub(crate) omit: Vec<String>,
     /// The configuration whose section `report` counts; that of this folder when absent

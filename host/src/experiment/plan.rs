@@ -225,7 +225,7 @@ struct Reader<'s> {
     folder: &'s FilePath,
 }
 
-impl<'s> Reader<'s> {
+impl Reader<'_> {
     fn plan(&mut self, file: &FilePath, root: &Node<'_>) -> Option<Plan> {
         let fields = self.decoder.object(root, Path::Root, PLAN_FIELDS)?;
         let name = self.required_name(fields, Path::Root, "name");

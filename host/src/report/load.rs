@@ -25,11 +25,14 @@ pub struct Progress {
     pub bytes: AtomicU64,
 }
 
+/// What one thread read at once: the place of the first log, and what each of them said.
+type Part = (usize, Result<Vec<Found>, ReportError>);
+
 /// Reads logs. The runs come in the order of the files, whoever read them; with them comes the place of each file's first
 /// run, and behind the last file that of the end.
 pub fn load(files: &[LogFile], progress: &Progress) -> Result<(Found, Vec<u32>), ReportError> {
     let next = AtomicUsize::new(0);
-    let parts: Mutex<Vec<(usize, Result<Vec<Found>, ReportError>)>> = Mutex::default();
+    let parts: Mutex<Vec<Part>> = Mutex::default();
     let work = || {
         let mut piece = vec![0; PIECE];
         let mut pool = Pool::default();
@@ -82,7 +85,9 @@ fn read_batch(
     let read = |file: &LogFile| {
         let mut found = read(file, piece, progress);
         if let Ok(found) = &mut found {
-            found.runs.iter_mut().for_each(|run| pool.share(run));
+            for run in &mut found.runs {
+                pool.share(run);
+            }
         }
         progress.logs.fetch_add(1, Ordering::Relaxed);
         found.map_err(|error| ReportError::unreadable(&file.path, &error))

@@ -53,8 +53,15 @@ pub(super) fn decide(
     options: &Options,
 ) -> Decision {
     let primary = overall.rates.iter().find(|row| row.primary);
-    let (gain, needed) = gain(primary, options);
-    let steps = vec![gain, cost(arms, options)];
+    let (steps, needed): (Vec<Step>, Vec<Option<u64>>) =
+        [gain(primary, options), cost(arms, options)]
+            .into_iter()
+            .unzip();
+    // As many as the open condition needs that needs most; unknown if that is unknown of one of them.
+    let open = steps.iter().zip(needed);
+    let open = open.filter(|(step, _)| step.standing == Standing::Open);
+    let needed: Option<Vec<u64>> = open.map(|(_, needed)| needed).collect();
+    let needed = needed.and_then(|needed| needed.into_iter().max());
     let standings: Vec<Standing> = steps.iter().map(|step| step.standing).collect();
     let outcome = if ratio.suspicious {
         Outcome::NotEnoughData
@@ -161,8 +168,8 @@ fn gain(primary: Option<&RateRow>, options: &Options) -> (Step, Option<u64>) {
     (step, needed)
 }
 
-/// Whether runs get dearer by more than they may.
-fn cost(arms: Arms<'_>, options: &Options) -> Step {
+/// Whether runs get dearer by more than they may, and how many runs would tell.
+fn cost(arms: Arms<'_>, options: &Options) -> (Step, Option<u64>) {
     let threshold = options.thresholds.max_cost_increase;
     let told = COST_METRICS
         .into_iter()
@@ -179,7 +186,7 @@ fn cost(arms: Arms<'_>, options: &Options) -> Step {
         };
         return dearer(metric, (before, after), &first, &second, threshold);
     }
-    Step {
+    let step = Step {
         condition: format!(
             "the mean cost of a run rises by at most {} %",
             points(threshold)
@@ -189,7 +196,8 @@ fn cost(arms: Arms<'_>, options: &Options) -> Step {
         threshold,
         standing: Standing::Open,
         arithmetic: "the runs do not tell what they used".to_owned(),
-    }
+    };
+    (step, None)
 }
 
 fn dearer(
@@ -198,7 +206,7 @@ fn dearer(
     first: &Values,
     second: &Values,
     threshold: f64,
-) -> Step {
+) -> (Step, Option<u64>) {
     let estimate = after / before - 1.0;
     let ratio =
         statistics::bootstrap_mean_ratio(&second.sorted, &first.sorted, super::amounts::SEED);
@@ -225,7 +233,7 @@ fn dearer(
             )
         },
     );
-    Step {
+    let step = Step {
         condition: format!(
             "the mean {} of a run rises by at most {} %",
             metric.noun(),
@@ -241,7 +249,30 @@ fn dearer(
             points(estimate),
             points(threshold)
         ),
-    }
+    };
+    let runs = first.sorted.len().min(second.sorted.len());
+    let needed = interval.and_then(|interval| narrower(estimate, interval, threshold, runs));
+    (step, needed)
+}
+
+/// How many runs in each arm make an interval so much narrower that it does not reach over a threshold any more: widths
+/// fall with the root of the number.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is a rounded number of runs, and bounded"
+)]
+fn narrower(estimate: f64, interval: Interval, threshold: f64, runs: usize) -> Option<u64> {
+    let distance = estimate - threshold;
+    let width = if distance > 0.0 {
+        estimate - interval.low
+    } else {
+        interval.high - estimate
+    };
+    let times = width / distance;
+    let needed = libm::ceil(runs as f64 * times * times);
+    (needed.is_finite() && needed <= 1e7).then_some(needed as u64)
 }
 
 /// How a condition stands that asks for at least so much.

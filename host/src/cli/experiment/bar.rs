@@ -93,7 +93,7 @@ impl Observer for Bar {
             Step::SetAside { .. } => {}
         }
         let line = self.shared.told.line(step);
-        self.shared.draw(&mut state, line);
+        Shared::draw(&mut state, line);
     }
 }
 
@@ -122,13 +122,13 @@ impl Shared {
             let waited = self.over.wait_timeout(state, TICK);
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
             if !state.is_over {
-                self.draw(&mut state, None);
+                Self::draw(&mut state, None);
             }
         }
     }
 
     /// A terminal that went away does not end the experiment.
-    fn draw(&self, state: &mut State, line: Option<String>) {
+    fn draw(state: &mut State, line: Option<String>) {
         let columns = Size::now().columns;
         let cut = |text: String| text.chars().take(columns).collect();
         let region = vec![cut(state.bar(Instant::now()))];
