@@ -91,13 +91,16 @@ pub enum CompareError {
 /// # Ok::<(), ralph_gate_report::compare::CompareError>(())
 /// ```
 pub fn compare(
-    runs: Vec<Run>,
+    mut runs: Vec<Run>,
     before: Side,
     after: Side,
     problems: &[String],
     options: &Options,
 ) -> Result<Report, CompareError> {
     see_that_arms_are_sound(&runs, &before, &after)?;
+    if !options.wants(AmountMetric::Latency.id()) {
+        forget_times(&mut runs);
+    }
     let paired = Paired::find(&runs, &before.runs, &after.runs);
     let overall = comparison(&runs, &before.runs, &after.runs, &paired, options);
     let classes = if options.by_class {
@@ -126,6 +129,14 @@ pub fn compare(
         definitions: metrics::definitions(options),
         runs,
     })
+}
+
+/// A report that says nothing of time is the same whenever the runs are repeated.
+fn forget_times(runs: &mut [Run]) {
+    for run in runs {
+        run.started_at_ms = None;
+        run.used.elapsed_ms = None;
+    }
 }
 
 fn arm(side: Side) -> Arm {
