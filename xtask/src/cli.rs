@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(
             mistake("biuld"),
             "there is no command `biuld`. Did you mean `build`? The commands are \
-             demo, build, package, test, tidy, bench, fuzz, model, crash, hostile, mutants, dist, setup"
+             demo, example, build, package, test, tidy, bench, fuzz, model, coverage, crash, hostile, mutants, dist, setup"
         );
         assert!(!mistake("frobnicate").contains("Did you mean"));
     }

@@ -590,13 +590,19 @@ id = "a"
         assert_eq!(
             problems(text),
             [
-                "2:1 seed: is missing",
+                "1:1 seed: is missing",
                 "2:8 name: must be 1 to 64 of a-z, 0-9, `_`, `.` and `-`, and begin with a letter or digit",
                 "3:1 sed: unknown field `sed`; did you mean `seed`?",
                 "4:11 repeats: must be a whole number from 1 to 1000, not 0",
                 "5:18 primary_metric: `false_complet_rate` is not one of completion_rate, verified_completion_rate, \
                  false_complete_rate, false_share_of_completions, handoff_rate; did you mean `false_complete_rate`?",
                 "6:9 agent: names no program; name a program, and its arguments behind it",
+                "7:2 arms: there must be two arms, not 1; the arm that is compared with, for example [arms.standard] with \
+                 `enforcement = \"shadow\"`, and the one that is compared, for example [arms.ralph]",
+                "8:8 arms.standard.mode: an arm that is not in ralph mode leaves no log; use `enforcement = \"shadow\"`: \
+                 nothing is intercepted either, and there is a log",
+                "12:10 tasks[0].prompt: there is also a prompt_file; keep one of them",
+                "14:1 tasks[1].folder: is missing",
             ]
         );
     }
