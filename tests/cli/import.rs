@@ -87,7 +87,7 @@ fn the_clients_own_places_are_looked_into_and_named() {
     keep(&home, ".gemini/tmp/p/chats/session-1.json", "gemini.json");
     fs::write(
         PathBuf::from(&home).join(".gemini/tmp/p/.project_root"),
-        "/work/p",
+        "/projects/p",
     )
     .unwrap();
     let said = run_at(
@@ -119,7 +119,7 @@ fn the_clients_own_places_are_looked_into_and_named() {
     );
     let written = lines(&fs::read_to_string(format!("{home}/runs.jsonl")).unwrap());
     assert_eq!(written[0]["data"]["id"], "claude-code:older");
-    assert_eq!(written[1]["data"]["project"], "/work/p");
+    assert_eq!(written[1]["data"]["project"], "/projects/p");
 }
 
 #[cfg(unix)]

@@ -134,7 +134,7 @@ fn at_the_end_it_says_how_the_arms_are_compared() {
             "experiment=trial,arm=standard",
             "--after",
             "experiment=trial,arm=ralph",
-            "--by"
+            "--primary"
         ]
     );
     let pattern = command.last().unwrap();

@@ -142,6 +142,63 @@ fn an_audit_says_what_is_true() {
     assert_eq!(run.ending, Ending::Completed);
 }
 
+/// A verdict that did not bind, after a turn in which the agent wanted to stop.
+fn in_shadow(shadow: &str, checks: &str) -> Run {
+    let verdict = format!(
+        r#"{{"at_ms":5,"iteration":{{"index":9,"action":"final","canceled":false}},"verdict":{{"decision":"pass_through","stop_reason":null,"detail":null,"overridden":false,"counters":{{"iteration":9,"elapsed_ms":1,"tool_calls":1,"tokens":0,"cost_usd":"0.00"}},"mode":"ralph","profile":null,"shadow":{shadow},"checks":[{checks}]}}}}"#
+    );
+    one(&with("verdict", &verdict))
+}
+
+#[test]
+fn an_agent_that_nothing_held_is_done_only_if_it_said_so() {
+    let ended = |reason: &str, detail: &str| {
+        let shadow = format!(
+            r#"{{"decision":"stop","stop_reason":{reason},"detail":{detail},"signal":"LOOP_BLOCKED"}}"#
+        );
+        in_shadow(&shadow, "").ending
+    };
+    assert_eq!(ended("null", "null"), Ending::Released);
+    assert_eq!(ended("\"completed\"", "null"), Ending::Released);
+    assert_eq!(ended("\"blocked\"", "null"), Ending::Blocked);
+    assert_eq!(ended("\"error\"", "null"), Ending::Error);
+    // A limit is not what the agent said.
+    let limit = "\"max_consecutive_failures\"";
+    assert_eq!(ended("\"blocked\"", limit), Ending::Released);
+    assert_eq!(ended("\"max_iters\"", "null"), Ending::Released);
+}
+
+#[test]
+fn the_required_checks_of_a_shadow_say_what_is_true() {
+    let truth = |checks: &str| {
+        let shadow =
+            r#"{"decision":"continue","stop_reason":null,"detail":null,"signal":"LOOP_CONTINUE"}"#;
+        let run = in_shadow(shadow, checks);
+        (run.truth, run.witness)
+    };
+    let passed = r#"{"id":"a","required":true,"passed":true,"flaky":false,"code":null}"#;
+    let failed = r#"{"id":"b","required":true,"passed":false,"flaky":false,"code":"check_failed"}"#;
+    let errored =
+        r#"{"id":"c","required":true,"passed":false,"flaky":false,"code":"check_errored"}"#;
+    let optional =
+        r#"{"id":"d","required":false,"passed":false,"flaky":false,"code":"check_failed"}"#;
+    let shadow = Some(Witness::Shadow);
+    assert_eq!(truth(passed), (Truth::Complete, shadow));
+    assert_eq!(
+        truth(&format!("{passed},{failed}")),
+        (Truth::Incomplete, shadow)
+    );
+    assert_eq!(
+        truth(&format!("{passed},{errored}")),
+        (Truth::Unknown, None)
+    );
+    assert_eq!(
+        truth(&format!("{passed},{optional}")),
+        (Truth::Complete, shadow)
+    );
+    assert_eq!(truth(optional), (Truth::Unknown, None));
+}
+
 #[test]
 fn a_client_that_let_its_agent_go_is_an_end_of_its_own() {
     let run = one(&with(

@@ -36,6 +36,6 @@ pub use error::ExperimentError;
 pub use estimate::{Past, remaining_ms};
 pub use lock::PlanLock;
 pub use order::{RunId, order};
-pub use plan::{AgentCommand, Arm, Metric, Named, Plan, PlannedTask, Prompt};
+pub use plan::{AgentCommand, Arm, Named, Plan, PlannedTask, Prompt};
 pub use prepare::Prepared;
 pub use record::{Audited, LoopEnd, RunRecord};

@@ -3,8 +3,8 @@
 //! So the arm "before" of a report needs no new experiment. Pure: a reader of bytes and a gate go in, runs come out.
 //! What a promise is, the gate says. What can't be known is `null` or `unknown`, and never guessed; a run says why.
 //!
-//! Checked against what Claude Code 2.1.325, Codex 0.166.0 and Gemini 0.61.0 wrote. Older forms are read as their
-//! sources document them: Claude Code without reasons to stop, Codex without `payload`, Gemini's one JSON document.
+//! Checked against what Claude Code 2.1.325, Codex 0.166.0 and Gemini 0.61.0 wrote. Older forms are read as
+//! far as they are known, and were not checked against their clients: Claude Code without reasons to stop, Codex without `payload`, Gemini's one JSON document.
 //!
 //! A line that is torn, no JSON or too long is passed over and counted. Memory does not depend on the length of a file,
 //! and time only linearly.

@@ -89,7 +89,19 @@ struct Verdict {
 }
 
 #[derive(Deserialize)]
-struct Shadow {}
+struct Shadow {
+    stop_reason: Option<Ending>,
+    detail: Option<String>,
+}
+
+impl Shadow {
+    /// Why the agent ended its turn, where it said itself that it is not done: blocked, or in error. A limit that was
+    /// reached has a detail.
+    fn given_up(&self) -> Option<Ending> {
+        let reason = self.stop_reason.filter(|_| self.detail.is_none());
+        reason.filter(|reason| matches!(reason, Ending::Blocked | Ending::Error))
+    }
+}
 
 #[derive(Deserialize)]
 struct Check {
@@ -115,7 +127,10 @@ impl LastVerdict {
         let ending = match (verdict.decision.as_str(), verdict.stop_reason) {
             ("stop", Some(reason)) => reason,
             ("pass_through", _) => match record.iteration.action.as_str() {
-                "final" => Ending::Released,
+                "final" => {
+                    let given_up = verdict.shadow.as_ref().and_then(Shadow::given_up);
+                    given_up.unwrap_or(Ending::Released)
+                }
                 "error" | "timeout" => Ending::Error,
                 _ if record.iteration.canceled => Ending::ContextCanceled,
                 // The agent went on, and nobody heard of it since.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use ralph_gate::experiment::{Conducted, Experiment, Means, Observer, Plan, Prepared, RunId};
 use ralph_gate::process::{self, Interruption, Role, Signals, Stop};
 use ralph_gate::runner::RunError;
+use ralph_gate_component::Word as _;
 use serde_json::json;
 
 use super::args::ExperimentArgs;
@@ -145,6 +146,7 @@ fn report(experiment: &Experiment) -> Vec<String> {
     command.push(side(&before.name));
     command.push("--after".to_owned());
     command.push(side(&after.name));
+    command.extend(["--primary", plan.primary_metric.as_str()].map(str::to_owned));
     command.extend(["--by", "task_class"].map(str::to_owned));
     let here = std::env::current_dir().unwrap_or_default();
     let logs = experiment
