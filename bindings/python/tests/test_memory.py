@@ -45,7 +45,7 @@ def turn(index: int, outcome: str = "fail") -> Iteration:
 
 
 def keep_logs(root: Path, test: str) -> None:
-    """Copies the logs of a test to where `cargo xtask test` replays all of them. What the memory put aside is no log."""
+    """Copies the logs of a test to where `cargo xtask test` replays all of them. What was put aside is no log."""
     kept = os.environ.get("RALPH_GATE_TEST_LOGS")
     logs = [log for log in sorted(root.glob("*/events.jsonl")) if log.is_file() and not log.is_symlink()]
     for index, log in enumerate(logs if kept else []):

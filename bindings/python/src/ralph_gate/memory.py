@@ -58,8 +58,8 @@ class FileMemory:
     """One loop that is remembered on the disk. It is the only one that writes there until it is closed.
 
     Opens the session if there is one, else begins it with the contract. The contract may be left out for a session that
-    is there already; another one than it began with is refused. With `record="digest_only"` the event log holds digests and
-    lengths in place of texts; its verdicts can't be replayed.
+    is there already; another one than it began with is refused. With `record="digest_only"` the event log holds digests
+    and lengths in place of texts; its verdicts can't be replayed.
     """
 
     def __init__(

@@ -179,8 +179,9 @@ test("a folder that is dropped is every session's log in it", async () => {
   await dialog().waitFor();
   assert.match(await dialog().getByRole("heading").textContent(), /Report of 2 logs/);
   await dialog().getByRole("alert").filter({ hasText: "name two arms" }).waitFor();
-  await arm("Before").fill("id=one");
-  await arm("After").fill("id=two");
+  // Both are logs of one session, told apart.
+  await arm("Before").fill("id=history");
+  await arm("After").fill("id=history (2)");
   await arm("After").press("Enter");
   await frame().getByRole("heading", { level: 1 }).waitFor();
 });
