@@ -485,6 +485,9 @@ fn unsafe_and_the_loading_of_code_elsewhere_are_reported() {
     breaks("6:", "host/src/policy/code.rs", |tree| {
         tree.append("host/src/policy/code.rs", "fn f() { unsafe { g() } }\n");
     });
+    breaks("6:", "host/src/engine/embedded.rs", |tree| {
+        tree.append("host/src/engine/embedded.rs", "fn f() { unsafe { g() } }\n");
+    });
     breaks("6:", "tests/src/broken.rs", |tree| {
         tree.write(
             "tests/src/broken.rs",
