@@ -436,7 +436,7 @@ fn digests_are_the_same_in_both_and_what_a_loop_needs_is_kept() {
         assert!(!log.contains(secret), "{secret} in {log}");
     }
     let view = View::open(&twins.component.root(), &key()).unwrap();
-    let begun: LoopRecord = view.recall().unwrap()[0].read().unwrap();
+    let begun: LoopRecord = view.recall().unwrap().1[0].read().unwrap();
     assert_eq!(begun.prompt, "Do it.");
 }
 

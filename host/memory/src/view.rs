@@ -152,13 +152,13 @@ impl<D: Disk> View<D> {
         self.steadily(|head, _, _| self.log(head))
     }
 
-    /// The same, as far as going on needs it: how the loop began and was gone on with is there in full, also where the
-    /// log holds digests only.
-    pub fn recall(&self) -> Result<Vec<Record>, MemoryError> {
+    /// What going on needs: where it stands, and what happened. How the loop began and was gone on with is there in full,
+    /// also where the log holds digests only.
+    pub fn recall(&self) -> Result<(State, Vec<Record>), MemoryError> {
         self.steadily(|head, _, _| {
             let mut records = self.log(head)?;
             put_back(&mut records, &head.told);
-            Ok(records)
+            Ok((state(head), records))
         })
     }
 

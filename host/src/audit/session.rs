@@ -79,7 +79,7 @@ impl Auditor<'_> {
         let reading = view.read(self.gate)?;
         let events = match &store {
             Some(store) => store.recall()?,
-            None => view.recall()?,
+            None => view.recall()?.1,
         };
         if !has_ended(&events) {
             return Err(RunError::NotEnded);

@@ -152,10 +152,6 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error("several loops are running here: {}", keys.join(", "))]
     SeveralLoops { keys: Vec<String> },
-    /// A loop is running, but does not listen.
-    #[cfg(unix)]
-    #[error("the loop is running, but can't be reached: {holder}")]
-    Unreachable { holder: ralph_gate::memory::Holder },
     /// Logs for a report can't be found or read.
     #[cfg(unix)]
     #[error(transparent)]
@@ -281,8 +277,6 @@ impl CliError {
             #[cfg(unix)]
             Self::SeveralLoops { .. } => "several_loops",
             #[cfg(unix)]
-            Self::Unreachable { .. } => "loop_unreachable",
-            #[cfg(unix)]
             Self::Report(_) => "unreadable_logs",
             #[cfg(unix)]
             Self::Telemetry(_) => "invalid_telemetry",
@@ -328,10 +322,6 @@ impl CliError {
             Self::NewPolicy(_) => Some("choose another name or place"),
             #[cfg(unix)]
             Self::SeveralLoops { .. } => Some("name the one that is meant"),
-            #[cfg(unix)]
-            Self::Unreachable { .. } => {
-                Some("end it with Ctrl-C where it runs, or with `kill` and its process id")
-            }
             #[cfg(unix)]
             Self::Unsent { .. } => Some("is a collector listening there for OTLP over HTTP?"),
             #[cfg(unix)]
@@ -385,8 +375,7 @@ impl CliError {
             | Self::NewPolicy(_)
             | Self::SeveralLoops { .. }
             | Self::Report(_)
-            | Self::Telemetry(_)
-            | Self::Unreachable { .. } => None,
+            | Self::Telemetry(_) => None,
             Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,
         }
     }

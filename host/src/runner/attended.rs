@@ -61,6 +61,10 @@ pub struct Standing {
     pub key: SessionKey,
     /// The last iteration that was judged.
     pub iteration: u32,
+    /// The save that this was read from.
+    revision: u64,
+    /// What things looked like when it began, if that was noted.
+    baseline: Option<Baseline>,
     /// Why it stopped, if it did.
     pub stopped: Option<StopReason>,
     /// What it began with.
@@ -76,13 +80,11 @@ pub struct Standing {
 impl Standing {
     /// Reads a loop that a client asks about.
     pub fn read(gate: &GateEngine, root: &Path, key: &SessionKey) -> Result<Self, RunError> {
-        let view = View::open(root, key)?;
-        let state = view.read(gate)?.state;
+        let (state, events) = View::open(root, key)?.recall()?;
         let stopped = match &state.snapshot {
             Some(snapshot) => gate.read_snapshot(snapshot)?.stopped,
             None => None,
         };
-        let events = view.recall()?;
         let first = events.first().filter(|first| first.seq == 1);
         let begun: Option<LoopRecord> = first.and_then(Record::read);
         let (Some(attended), Some(begun)) =
@@ -94,6 +96,8 @@ impl Standing {
         Ok(Self {
             key: key.clone(),
             iteration: state.iteration,
+            revision: state.revision,
+            baseline: baseline_of(&events),
             stopped,
             attended,
             prompt: begun.prompt.clone(),
@@ -249,7 +253,11 @@ impl<'l> Loop<'l> {
         let root = config.workspace.join(&config.memory.root);
         let store = FileStore::open(gate, &root, &standing.key, PATIENCE)?;
         let state = store.state();
-        let baseline = baseline_of(&store.events()?);
+        let baseline = if state.revision == standing.revision {
+            standing.baseline.clone()
+        } else {
+            baseline_of(&store.events()?)
+        };
         let session = gate.open(&state.contract, state.snapshot.as_deref())?;
         let setting = Setting::new(gate, config, task, options, control, watch);
         let (terms, agent, key) = (task.terms()?, agent(&standing.prompt), standing.key.clone());

@@ -183,6 +183,9 @@ impl<'l> Loop<'l> {
     }
 
     pub(super) fn announce(&self) {
+        if !self.watch.is_anybody() {
+            return;
+        }
         let withheld = self.agent_environment(1).withheld;
         let named = self.terms.completion_checks.iter();
         let checks: Vec<String> = named.map(|check| check.id.clone()).collect();

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::events::word;
 use crate::config::ConfigError;
 use crate::engine::{CallError, EngineError};
-use crate::memory::{MemoryError, SessionKey};
+use crate::memory::{Holder, MemoryError, SessionKey};
 use crate::process::{GuardError, StartError};
 use crate::worktree::WorktreeError;
 
@@ -105,6 +105,15 @@ pub enum RunError {
     /// The contract does not let operators complete the loop.
     #[error("the contract does not allow an override")]
     NoOverride,
+    /// The operator's name or reason is longer than the loop takes.
+    #[error("the operator's name or reason is too long for the loop")]
+    NoteTooLong,
+    /// A loop runs, and does not answer.
+    #[error("the loop is running, but can't be reached: {holder}")]
+    Unreachable {
+        /// Who runs it.
+        holder: Holder,
+    },
     /// The system refused something that the loop can't do without.
     #[error("{what}: {error}")]
     System {
@@ -155,6 +164,8 @@ impl RunError {
             Self::OtherChecks => "other_checks",
             Self::FromInside => "from_inside",
             Self::NoOverride => "override_not_allowed",
+            Self::NoteTooLong => "note_too_long",
+            Self::Unreachable { .. } => "loop_unreachable",
             Self::System { .. } => "system",
         };
         name.to_owned()
@@ -199,6 +210,10 @@ impl RunError {
             }
             Self::FromInside => "ask from a terminal of your own",
             Self::NoOverride => "set `allow_override = true` in the contract of the next loop",
+            Self::NoteTooLong => "say it in at most 1000 bytes",
+            Self::Unreachable { .. } => {
+                "end it with Ctrl-C where it runs, or with `kill` and its process id"
+            }
             Self::AgentNotStarted { .. } => "see that it is installed and in the PATH",
             Self::Gate(_)
             | Self::Agent(_)

@@ -13,6 +13,7 @@ mod error;
 mod events;
 mod iteration;
 mod operator;
+mod outside;
 mod prompt;
 mod rerun;
 mod resume;
@@ -32,6 +33,7 @@ pub use events::{
     LoopRecord, ResumeRecord, VerdictRecord,
 };
 pub use operator::{cancel_stopped, is_inside_a_client, is_inside_a_loop, override_stopped};
+pub use outside::{Look, Outside};
 pub use rerun::{Rerun, rerun};
 pub use resume::{Resumed, newest};
 pub use standard::{Once, become_agent, run_once};

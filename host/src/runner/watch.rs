@@ -11,6 +11,11 @@ use crate::memory::{Finding, SessionKey};
 pub trait Watch: Sync {
     /// Takes note of something.
     fn see(&self, event: &LoopEvent<'_>);
+
+    /// Whether anybody looks: what would only be told need not be found out.
+    fn is_anybody(&self) -> bool {
+        true
+    }
 }
 
 /// What a loop is doing.

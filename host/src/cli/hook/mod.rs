@@ -226,6 +226,10 @@ struct Nobody;
 
 impl Watch for Nobody {
     fn see(&self, _: &LoopEvent<'_>) {}
+
+    fn is_anybody(&self) -> bool {
+        false
+    }
 }
 
 fn judged(harness: Harness, answer: &Answer) -> Judged {

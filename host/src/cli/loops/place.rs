@@ -1,20 +1,15 @@
-//! Which loop is meant, and how it is reached.
+//! Which loop is meant.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use ralph_gate::config::{Config, ConfigError};
 use ralph_gate::memory::{DEFAULT_ROOT, Holder, SessionKey, holder, list};
-use ralph_gate::runner::{self, Ask, Reply, RunError};
+use ralph_gate::runner::{self, Outside, RunError};
 
 use super::super::args::LoopArgs;
 use super::super::error::CliError;
 use super::super::run::load;
 use super::super::terminal::{Severity, Terminal, clean};
-
-/// How long a loop that has just begun, or is just ending, may take to be reached.
-const REACHING: Duration = Duration::from_secs(2);
-pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Where the sessions are, and which one is meant.
 pub(in crate::cli) struct Place {
@@ -34,40 +29,19 @@ impl Place {
         Ok(Self { root, key })
     }
 
-    /// Asks the loop, if it listens.
-    pub(super) fn ask(&self, ask: &Ask) -> Result<Option<Reply>, CliError> {
-        let Some(key) = &self.key else {
-            return Ok(None);
-        };
-        runner::ask(&self.root.join(key.folder()), ask).map_err(|error| {
-            CliError::Run(RunError::System {
-                what: "the loop can't be asked",
-                error,
-            })
+    /// The loop that is meant, if there is one.
+    pub(super) fn outside(&self) -> Option<Outside> {
+        let key = self.key.clone()?;
+        Some(Outside {
+            root: self.root.clone(),
+            key,
         })
-    }
-
-    /// Tells the loop something. None if it is not running; an error if it is and can't be told.
-    pub(super) fn order(&self, order: &Ask) -> Result<Option<Reply>, CliError> {
-        let until = Instant::now() + REACHING;
-        loop {
-            if let Some(reply) = self.ask(order)? {
-                return Ok(Some(reply));
-            }
-            let Some(holder) = self.holder()? else {
-                return Ok(None);
-            };
-            if Instant::now() > until {
-                return Err(CliError::Unreachable { holder });
-            }
-            std::thread::sleep(LOOK_AGAIN);
-        }
     }
 
     /// Who runs the loop.
     pub(super) fn holder(&self) -> Result<Option<Holder>, CliError> {
-        match &self.key {
-            Some(key) => Ok(holder(&self.root, key)?),
+        match self.outside() {
+            Some(outside) => Ok(outside.holder()?),
             None => Ok(None),
         }
     }
