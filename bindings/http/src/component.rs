@@ -100,21 +100,22 @@ fn read(request: &IncomingRequest) -> Result<Vec<u8>, BodyError> {
 fn send(response: Response, out: ResponseOutparam) {
     let headers = Fields::new();
     for (name, value) in response.headers {
-        let _ = headers.append(&name.to_owned(), &value.into_bytes());
+        // Hosts hold the length against what is written, and for the head alone nothing is.
+        if name != "content-length" || response.body.is_some() {
+            let _ = headers.append(&name.to_owned(), &value.into_bytes());
+        }
     }
     let outgoing = OutgoingResponse::new(headers);
     let _ = outgoing.set_status_code(response.status);
-    // A response whose body is never asked for has none, whatever its headers say of its length.
-    let body = response
-        .body
-        .and_then(|text| Some((outgoing.body().ok()?, text)));
+    let body = outgoing.body();
     ResponseOutparam::set(out, Ok(outgoing));
-    if let Some((body, text)) = body {
-        if let Ok(stream) = body.write() {
-            let _ = write(&stream, text.as_bytes());
-        }
-        let _ = OutgoingBody::finish(body, None);
+    let Ok(body) = body else { return };
+    if let Some(text) = response.body
+        && let Ok(stream) = body.write()
+    {
+        let _ = write(&stream, text.as_bytes());
     }
+    let _ = OutgoingBody::finish(body, None);
 }
 
 fn write(stream: &OutputStream, mut rest: &[u8]) -> Result<(), StreamError> {
