@@ -6,6 +6,7 @@ pub(crate) mod playground;
 pub(crate) mod python;
 mod typescript;
 pub(crate) mod web;
+mod wit;
 
 use std::fs;
 use std::path::{Path, PathBuf};
