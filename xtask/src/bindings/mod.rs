@@ -2,6 +2,7 @@
 
 pub(crate) mod node;
 mod npm;
+pub(crate) mod openapi;
 pub(crate) mod playground;
 pub(crate) mod python;
 mod typescript;
