@@ -63,14 +63,19 @@ pub fn call(function: &str, input: &str) -> String {
     answer(function, input).unwrap_or_else(|error| error_text(&error))
 }
 
-fn answer(name: &str, text: &str) -> Answer {
+/// The names of all functions.
+pub fn functions() -> impl Iterator<Item = &'static str> {
+    FUNCTIONS.iter().map(|(name, _)| *name)
+}
+
+/// Call a function by its name, for callers that tell an error from a result: what [`call`] answers with, but for errors.
+pub fn answer(name: &str, text: &str) -> Result<String, GateError> {
     let Some((_, function)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
-        let names = || FUNCTIONS.iter().map(|(name, _)| *name);
-        let remedy = match closest(name, names()) {
+        let remedy = match closest(name, functions()) {
             Some(name) => format!("did you mean `{name}`?"),
             None => format!(
                 "the functions are {}",
-                names().collect::<Vec<_>>().join(", ")
+                functions().collect::<Vec<_>>().join(", ")
             ),
         };
         return Err(GateError::new(

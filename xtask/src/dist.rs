@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::bindings::http;
 use crate::build::{self, Built, Profile};
 use crate::cli::{Args, Command};
 use crate::setup;
@@ -16,7 +17,7 @@ use crate::workspace::Workspace;
 pub(crate) const COMMAND: Command = Command {
     name: "dist",
     summary: "pack a release into target/dist",
-    details: "Builds with optimisations and packs the command, the gate, the loop's memory, the WIT and the licences\n\
+    details: "Builds with optimisations and packs the command, the gate, the loop's memory, the gate behind HTTP, the WIT and the licences\n\
               into target/dist, with the BLAKE3 digest of each file in BLAKE3SUMS (`b3sum --check`).",
     flags: &[],
     words: &[],
@@ -35,14 +36,15 @@ struct Item {
 fn run(workspace: &Workspace, _: &Args) -> Result<()> {
     step("checking the toolchain", || setup::ensure(workspace))?;
     let built = build::host(workspace, Profile::Release)?;
+    let http = http::package(workspace)?;
     let dist = workspace.target().join("dist");
-    let rows = step("packing", || pack(&items(workspace, &built)?, &dist))?;
+    let rows = step("packing", || pack(&items(workspace, &built, &http)?, &dist))?;
     print!("{}", table(&rows));
     println!("  in {}", build::relative(workspace, &dist));
     Ok(())
 }
 
-fn items(workspace: &Workspace, built: &Built) -> Result<Vec<Item>> {
+fn items(workspace: &Workspace, built: &Built, http: &Path) -> Result<Vec<Item>> {
     let mut items = vec![
         Item {
             source: built.binary.clone(),
@@ -55,6 +57,10 @@ fn items(workspace: &Workspace, built: &Built) -> Result<Vec<Item>> {
         Item {
             source: built.memory.clone(),
             name: file_name(&built.memory)?,
+        },
+        Item {
+            source: http.to_path_buf(),
+            name: file_name(http)?,
         },
     ];
     let wit = sources::below(workspace.root(), "wit", &[".wit"]);

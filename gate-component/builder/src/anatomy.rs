@@ -10,6 +10,21 @@ const ARTIFACTS: &str = "ralph:gate/artifacts@0.1.0";
 /// The one interface that the loop's memory imports.
 const DISK: &str = "ralph:gate/disk@0.1.0";
 
+/// The one interface that the gate behind HTTP exports.
+const HANDLER: &str = "wasi:http/incoming-handler";
+
+/// What the world wasi:http/proxy offers that the gate behind HTTP has a use for: requests and responses, and the streams of
+/// their bodies. Its clocks, randomness, outputs and outgoing requests are left alone.
+const PROXY: [&str; 4] = [
+    "wasi:http/types",
+    "wasi:io/error",
+    "wasi:io/poll",
+    "wasi:io/streams",
+];
+
+/// Every release of WASI 0.2 accepts components that were made for an earlier one.
+const WASI: &str = "0.2.";
+
 /// The parts of a component that decide what it can reach.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Anatomy {
@@ -49,6 +64,21 @@ impl Anatomy {
         self.check(&format!("nothing but {DISK}"), |name| name == DISK)
     }
 
+    /// Refuses a component that does something else than handling requests of HTTP, or that reaches more than these.
+    pub fn check_http(&self) -> Result<()> {
+        let [export] = self.exports.as_slice() else {
+            bail!(
+                "the component must export {HANDLER} and nothing else, but exports {}",
+                self.exports.join(", ")
+            );
+        };
+        if !is_wasi(export, &[HANDLER]) {
+            bail!("the component must export {HANDLER} of WASI {WASI}x, but exports {export}");
+        }
+        let allowed = format!("nothing but {} of WASI {WASI}x", PROXY.join(", "));
+        self.check(&allowed, |name| is_wasi(name, &PROXY))
+    }
+
     fn check(&self, allowed: &str, is_allowed: impl Fn(&str) -> bool) -> Result<()> {
         let is_foreign = |name: &&String| !is_allowed(name);
         let imports: Vec<&String> = self.imports.iter().filter(is_foreign).collect();
@@ -80,6 +110,12 @@ impl Anatomy {
         }
         Ok(())
     }
+}
+
+/// Whether a name is that of one of these interfaces, in a version that every host of WASI 0.2 has.
+fn is_wasi(name: &str, interfaces: &[&str]) -> bool {
+    let (interface, version) = name.split_once('@').unwrap_or((name, ""));
+    interfaces.contains(&interface) && version.starts_with(WASI)
 }
 
 fn join(names: &[&String]) -> String {
@@ -272,6 +308,31 @@ mod tests {
             error.contains("nothing but ralph:gate/disk@0.1.0"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn the_gate_behind_http_handles_requests_and_reaches_nothing_else() {
+        let component = |export: &str, import: &str| Anatomy {
+            exports: vec![export.to_owned()],
+            imports: vec![import.to_owned()],
+            core_imports: vec![format!("{import}::[method]fields.get")],
+            ..Anatomy::default()
+        };
+        let (handler, types) = ("wasi:http/incoming-handler@0.2.0", "wasi:http/types@0.2.0");
+        component(handler, types).check_http().unwrap();
+        for import in [
+            "wasi:http/outgoing-handler@0.2.0",
+            "wasi:clocks/monotonic-clock@0.2.0",
+            "wasi:http/types@0.3.0",
+            "wasi:http/types",
+        ] {
+            let error = component(handler, import).check_http().unwrap_err();
+            assert!(error.to_string().contains(import), "{error}");
+        }
+        let error = component(types, types).check_http().unwrap_err();
+        assert!(error.to_string().contains("must export"), "{error}");
+        let error = Anatomy::default().check_http().unwrap_err();
+        assert!(error.to_string().contains("must export"), "{error}");
     }
 
     #[test]

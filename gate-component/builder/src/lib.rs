@@ -1,4 +1,5 @@
-//! Builds the gate component, the loop's memory and the policies that are shipped with it, byte for byte the same in every folder.
+//! Builds the gate component, the loop's memory, the gate behind HTTP and the policies that are shipped with it, byte for byte
+//! the same in every folder.
 //!
 //! Two steps: cargo compiles a package of the workspace for `wasm32-unknown-unknown`, then
 //! `wit-component` wraps the core module as a component. [`anatomy()`] takes a finished component apart
@@ -51,6 +52,9 @@ const GATE: &str = "ralph-gate-component";
 /// The package that becomes the loop's memory.
 const MEMORY: &str = "ralph-gate-memory";
 
+/// The package that becomes the gate behind HTTP.
+const HTTP: &str = "ralph-gate-http";
+
 /// A policy that is shipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shipped {
@@ -93,6 +97,16 @@ pub fn build_memory(source: &Path, target_dir: &Path) -> Result<Vec<u8>> {
     anatomy(&component)?
         .check_memory()
         .context("the loop's memory is refused")?;
+    Ok(component)
+}
+
+/// Builds the gate behind HTTP, as [`build`] does the gate. The result handles requests, and asks its host for nothing that a
+/// proxy doesn't have.
+pub fn build_http(source: &Path, target_dir: &Path) -> Result<Vec<u8>> {
+    let component = build_package(source, target_dir, HTTP, &[])?;
+    anatomy(&component)?
+        .check_http()
+        .context("the gate behind HTTP is refused")?;
     Ok(component)
 }
 
@@ -142,6 +156,17 @@ pub fn inputs(source: &Path) -> Vec<PathBuf> {
 /// The files and folders of the workspace in `source` that decide the bytes of the loop's memory, beside [`inputs`].
 pub fn memory_inputs(source: &Path) -> Vec<PathBuf> {
     paths(source, &["host/memory", "host/types"])
+}
+
+/// The files and folders of the workspace in `source` that decide the bytes of the gate behind HTTP, beside [`inputs`].
+pub fn http_inputs(source: &Path) -> Vec<PathBuf> {
+    let own = [
+        "bindings/http/src",
+        "bindings/http/wit",
+        "bindings/http/Cargo.toml",
+        "bindings/http/openapi.json",
+    ];
+    paths(source, &own)
 }
 
 /// The files and folders of the workspace in `source` that decide the bytes of the shipped policies.
@@ -259,7 +284,12 @@ mod tests {
     #[test]
     fn every_input_exists_in_this_workspace() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let inputs = [inputs(&root), memory_inputs(&root), policy_inputs(&root)];
+        let inputs = [
+            inputs(&root),
+            memory_inputs(&root),
+            http_inputs(&root),
+            policy_inputs(&root),
+        ];
         for path in inputs.concat() {
             assert!(path.exists(), "{} is gone", path.display());
         }

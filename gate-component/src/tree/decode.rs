@@ -346,7 +346,7 @@ fn describe(value: &Value<'_>) -> Cow<'static, str> {
 }
 
 /// The first 40 characters, so that messages stay short whatever the input.
-pub(crate) fn shorten(text: &str) -> String {
+pub fn shorten(text: &str) -> String {
     match text.char_indices().nth(40) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -354,7 +354,7 @@ pub(crate) fn shorten(text: &str) -> String {
 }
 
 /// The word that is most like `word`, if one is like it at all. Ties go to the first.
-pub(crate) fn closest<'w>(word: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+pub fn closest<'w>(word: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
     if word.chars().count() > 40 {
         return None;
     }

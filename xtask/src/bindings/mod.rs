@@ -1,11 +1,14 @@
 //! The gate in other languages: one file for each package, and what they are generated from.
 
+pub(crate) mod http;
 pub(crate) mod node;
 mod npm;
+pub(crate) mod openapi;
 pub(crate) mod playground;
 pub(crate) mod python;
 mod typescript;
 pub(crate) mod web;
+mod wit;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +17,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::build::{self, Profile};
 use crate::cli::{Args, Command, Flag};
+use crate::process;
 use crate::setup::{self, Skip};
 use crate::terminal::step;
 use crate::workspace::Workspace;
@@ -21,7 +25,8 @@ use crate::workspace::Workspace;
 pub(crate) const COMMAND: Command = Command {
     name: "package",
     summary: "build the package of a language, with the gate inside",
-    details: "node     the npm package ralph-gate, in target/bindings/node; what builds it is installed there with npm\n\
+    details: "http     the component ralph-gate-http.wasm, in target/bindings/http; for every server of wasi:http\n\
+              node     the npm package ralph-gate, in target/bindings/node; what builds it is installed there with npm\n\
               python   the PyPI package ralph-gate, in target/bindings/python/dist; what builds it is installed beside it with pip\n\
               web      the npm package ralph-gate-web, in target/bindings/web; with npm too, and Debian's chromium for its tests\n\
               playground  the site, in target/bindings/playground/site, on the package for browsers",
@@ -29,8 +34,9 @@ pub(crate) const COMMAND: Command = Command {
         name: "--test",
         meaning: "test it too, as it is installed in an empty project",
     }],
-    words: &["node", "python", "web", "playground"],
+    words: &["http", "node", "python", "web", "playground"],
     examples: &[
+        "cargo xtask package http",
         "cargo xtask package node",
         "cargo xtask package python --test",
         "cargo xtask package web --test",
@@ -41,6 +47,14 @@ pub(crate) const COMMAND: Command = Command {
 fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     step("checking the toolchain", || setup::ensure(workspace))?;
     match args.word() {
+        Some("http") => {
+            http::package(workspace)?;
+            if args.has("--test") {
+                let mut cargo = workspace.cargo(&["test", "--package", "ralph-gate-http"]);
+                process::run(&mut cargo)?;
+            }
+            Ok(())
+        }
         Some("node") => {
             node::package(workspace).and_then(must)?;
             if args.has("--test") {
@@ -75,7 +89,9 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
             }
             Ok(())
         }
-        _ => bail!("say which: `cargo xtask package node`, `python`, `web` or `playground`"),
+        _ => {
+            bail!("say which: `cargo xtask package http`, `node`, `python`, `web` or `playground`")
+        }
     }
 }
 

@@ -7,20 +7,9 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
-use wit_parser::{Docs, Function, Interface, Record, Resolve, Type, TypeDefKind, TypeId};
+use wit_parser::{Record, Type, TypeDefKind, TypeId};
 
-/// Fields without which the gate refuses an input. All other fields may be left out: absent means empty. A test of the
-/// package asks the gate about each of them.
-const REQUIRED: &[(&str, &[&str])] = &[
-    ("artifact", &["name", "kind"]),
-    ("check-result", &["id", "outcome"]),
-    ("iteration", &["index", "action"]),
-    ("operator-note", &["operator", "reason"]),
-    ("prd-update", &["id", "passes"]),
-    ("resumption", &["operator", "reason"]),
-    ("tampering", &["what"]),
-    ("tool-output", &["name"]),
-];
+use super::wit::{Wit, docs, is_required, pascal, snake};
 
 /// What is written as a text by the gate and never as a number, so that it stays exact.
 const SCHEMAS: &[(&str, &str)] = &[
@@ -60,77 +49,7 @@ pub(crate) fn generate(root: &Path) -> Result<Modules> {
     })
 }
 
-/// The interface `gate`.
-struct Wit {
-    resolve: Resolve,
-    interface: Interface,
-    /// Types that the gate is given, and types that it gives.
-    given: BTreeSet<TypeId>,
-    answered: BTreeSet<TypeId>,
-}
-
 impl Wit {
-    fn read(root: &Path) -> Result<Self> {
-        let mut resolve = Resolve::default();
-        let (package, _) = resolve.push_path(root.join("wit"))?;
-        let package = resolve.packages.get(package).context("no package")?;
-        let id = package.interfaces.get("gate");
-        let id = *id.context("wit/ has no interface `gate`")?;
-        let interface = resolve.interfaces.get(id).context("no interface")?.clone();
-        let mut wit = Self {
-            resolve,
-            interface,
-            given: BTreeSet::new(),
-            answered: BTreeSet::new(),
-        };
-        wit.follow();
-        Ok(wit)
-    }
-
-    /// Finds what is given and what is answered.
-    fn follow(&mut self) {
-        let functions: Vec<Function> = self.interface.functions.values().cloned().collect();
-        let (mut given, mut answered) = (BTreeSet::new(), BTreeSet::new());
-        for function in &functions {
-            for param in &function.params {
-                self.reach(param.ty, &mut given);
-            }
-            if let Some(result) = function.result {
-                self.reach(result, &mut answered);
-            }
-        }
-        (self.given, self.answered) = (given, answered);
-    }
-
-    fn reach(&self, ty: Type, seen: &mut BTreeSet<TypeId>) {
-        let Type::Id(id) = ty else { return };
-        if !seen.insert(id) {
-            return;
-        }
-        match self.kind(id) {
-            Some(TypeDefKind::Record(record)) => {
-                for field in &record.fields {
-                    self.reach(field.ty, seen);
-                }
-            }
-            Some(TypeDefKind::Option(inner) | TypeDefKind::List(inner)) => self.reach(*inner, seen),
-            Some(TypeDefKind::Result(result)) => {
-                for ty in [result.ok, result.err].into_iter().flatten() {
-                    self.reach(ty, seen);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn kind(&self, id: TypeId) -> Option<&TypeDefKind> {
-        self.resolve.types.get(id).map(|ty| &ty.kind)
-    }
-
-    fn docs(&self, id: TypeId) -> Option<&str> {
-        docs(&self.resolve.types.get(id)?.docs)
-    }
-
     fn write_types(&self, text: &mut String) -> Result<()> {
         for (name, id) in &self.interface.types {
             match self.kind(*id) {
@@ -207,15 +126,6 @@ impl Wit {
             },
             _ => bail!("{ty:?} is no plain number or text in JavaScript"),
         })
-    }
-
-    fn is_record(&self, id: TypeId) -> bool {
-        matches!(self.kind(id), Some(TypeDefKind::Record(_)))
-    }
-
-    fn name(&self, id: TypeId) -> Result<&str> {
-        let name = self.resolve.types.get(id).and_then(|ty| ty.name.as_deref());
-        name.context("a type without a name")
     }
 
     /// The way from the JSON form to the typed face and back, for what a session is asked most often.
@@ -376,19 +286,10 @@ impl Wit {
     }
 }
 
-fn is_required(record: &str, field: &str) -> bool {
-    let fields = REQUIRED.iter().find(|(name, _)| *name == record);
-    fields.is_some_and(|(_, fields)| fields.contains(&field))
-}
-
 /// What the way of a type is called.
 fn way(name: &str, given: bool) -> String {
     let prefix = if given { "to" } else { "from" };
     format!("{prefix}{}", pascal(name))
-}
-
-fn docs(docs: &Docs) -> Option<&str> {
-    docs.contents.as_deref()
 }
 
 fn write_docs(text: &mut String, docs: Option<&str>, indent: &str) {
@@ -499,21 +400,6 @@ fn write_map_or_object(text: &mut String, schema: &Value, indent: &str) {
     text.push('>');
 }
 
-/// `check-failed` as `check_failed`.
-fn snake(name: &str) -> String {
-    name.replace('-', "_")
-}
-
-/// `check-result` as `CheckResult`.
-fn pascal(name: &str) -> String {
-    let words = name.split('-').map(|word| {
-        let mut letters = word.chars();
-        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-        first.into_iter().chain(letters).collect::<String>()
-    });
-    words.collect()
-}
-
 /// `check-result` as `checkResult`.
 fn camel(name: &str) -> String {
     let name = pascal(name);
@@ -551,20 +437,6 @@ mod tests {
         assert!(types.contains("export interface LoopFile {"));
         assert!(types.contains("export interface LoopFileInput {"));
         assert!(!types.contains("IterationInput"));
-    }
-
-    #[test]
-    fn every_required_field_is_one_of_the_wit() {
-        let wit = Wit::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
-        for (name, fields) in REQUIRED {
-            let id = *wit.interface.types.get(*name).unwrap();
-            let Some(TypeDefKind::Record(record)) = wit.kind(id) else {
-                panic!("{name} is no record")
-            };
-            for field in *fields {
-                assert!(record.fields.iter().any(|it| it.name == *field), "{field}");
-            }
-        }
     }
 
     #[test]

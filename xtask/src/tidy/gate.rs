@@ -1,4 +1,4 @@
-//! Invariant 2: the gate, the loop's memory and the shipped policies use no files, clock, environment, threads, randomness or
+//! Invariant 2: the gate, the loop's memory, the gate behind HTTP and the shipped policies use no files, clock, environment, threads, randomness or
 //! hash-ordered maps, no `unsafe` outside generated code, and know WIT in one file only.
 
 use std::path::{Path, PathBuf};
@@ -17,6 +17,8 @@ pub(super) const POLICIES: [&str; 3] = [
 ];
 /// Where the code of the loop's memory is, that of the types which it shares with the host, and what asks about its logs.
 pub(super) const MEMORY: [&str; 3] = ["host/history/src", "host/memory/src", "host/types/src"];
+/// Where the code is that answers requests of HTTP.
+pub(super) const HTTP: [&str; 1] = ["bindings/http/src"];
 /// The one file of a package that knows WIT.
 const WIT_FILE: &str = "component.rs";
 /// What generates the bindings.
@@ -79,6 +81,13 @@ pub(super) fn pure_memory(root: &Path) -> Vec<Violation> {
     check_all(root, &rust_files(root, &MEMORY), "the memory")
 }
 
+/// What answers requests reaches what it is asked and what it answers, and nothing else.
+pub(super) fn pure_http(root: &Path) -> Vec<Violation> {
+    let mut files = rust_files(root, &HTTP);
+    files.retain(|path| !path.ends_with("tests.rs"));
+    check_all(root, &files, "the gate behind HTTP")
+}
+
 /// Neither does a shipped policy.
 pub(super) fn pure_policies(root: &Path) -> Vec<Violation> {
     let mut files = rust_files(root, &POLICIES);
@@ -111,7 +120,7 @@ fn knows_wit(path: &Path) -> bool {
 
 /// Everything that is pure.
 pub(super) fn folders() -> impl Iterator<Item = &'static &'static str> {
-    GATE.iter().chain(&MEMORY).chain(&POLICIES)
+    GATE.iter().chain(&MEMORY).chain(&POLICIES).chain(&HTTP)
 }
 
 fn check_all(root: &Path, files: &[PathBuf], who: &str) -> Vec<Violation> {

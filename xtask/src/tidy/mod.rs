@@ -10,6 +10,7 @@ mod house;
 mod lexer;
 mod licences;
 mod markdown;
+mod openapi;
 mod python;
 mod rules;
 mod vectors;
@@ -86,6 +87,7 @@ const OF_THE_TREE: &[Check<Path>] = &[
     check_of("2: the gate is pure", gate::pure),
     check_of("2: the memory is pure", gate::pure_memory),
     check_of("2: the shipped policies are pure", gate::pure_policies),
+    check_of("2: the gate behind HTTP is pure", gate::pure_http),
     check_of("2: only component.rs knows WIT", gate::one_wit_file),
     check_of(
         "3: only the engine and the policies name wasmtime",
@@ -101,6 +103,10 @@ const OF_THE_TREE: &[Check<Path>] = &[
     check_of("6: compiled code is loaded in one place", host::loading),
     check_of("7: every vector runs on every host", vectors::check),
     check_of("the types of Python are those of the WIT", python::types),
+    check_of(
+        "the OpenAPI document is that of the WIT and the routes",
+        openapi::document,
+    ),
     check_of("every Rust file says what it is", house::first_lines),
     check_of("versions stand in the workspace table", house::versions),
     check_of(

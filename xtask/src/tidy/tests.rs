@@ -198,6 +198,11 @@ fn an_impure_policy_is_reported_whatever_it_reaches_for() {
 }
 
 #[test]
+fn an_impure_gate_behind_http_is_reported_whatever_it_reaches_for() {
+    impurities_are_reported_in("bindings/http/src", "2: the gate behind HTTP is pure");
+}
+
+#[test]
 fn an_exception_that_no_policy_needs_is_reported() {
     breaks(
         "2: the shipped policies are pure",
@@ -253,6 +258,10 @@ fn unsafe_in_the_wit_file_is_allowed_in_the_generated_module_only() {
     for (file, check) in [
         ("gate-component/src/component.rs", "2: the gate is pure"),
         ("host/memory/src/component.rs", "2: the memory is pure"),
+        (
+            "bindings/http/src/component.rs",
+            "2: the gate behind HTTP is pure",
+        ),
     ] {
         breaks_nothing(|tree| tree.append(file, "mod bindings { unsafe extern \"C\" {} }"));
         breaks(check, file, |tree| {
@@ -266,13 +275,33 @@ fn types_of_python_that_the_wit_does_not_give_are_reported() {
     let file = "bindings/python/src/ralph_gate/types.py";
     let check = "the types of Python";
     breaks(check, file, |tree| tree.append(file, "# edited by hand"));
-    breaks(check, file, |tree| {
+    breaks(check, file, |tree| tree.remove(file));
+}
+
+#[test]
+fn an_openapi_document_that_the_wit_does_not_give_is_reported() {
+    let file = "bindings/http/openapi.json";
+    let check = "the OpenAPI document";
+    breaks(check, file, |tree| tree.append(file, "{}"));
+    breaks(check, file, |tree| tree.remove(file));
+}
+
+#[test]
+fn a_change_of_the_wit_is_reported_for_everything_that_is_made_from_it() {
+    let added = added(|tree| {
         let wit = tree.read("wit/gate.wit");
         let (outcome, more) = ("    flaky,\n  }", "    flaky,\n    late,\n  }");
         assert!(wit.contains(outcome));
         tree.write("wit/gate.wit", &wit.replace(outcome, more));
     });
-    breaks(check, file, |tree| tree.remove(file));
+    let files: Vec<_> = added.iter().map(|(_, found)| found.path.clone()).collect();
+    assert_eq!(
+        files,
+        [
+            Path::new("bindings/python/src/ralph_gate/types.py"),
+            Path::new("bindings/http/openapi.json")
+        ]
+    );
 }
 
 #[test]

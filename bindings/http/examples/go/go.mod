@@ -1,0 +1,3 @@
+module ralph-gate.example/go
+
+go 1.19
