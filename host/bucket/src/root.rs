@@ -57,7 +57,8 @@ impl BucketRoot {
         Self::new(storage, address.prefix, url, options)
     }
 
-    /// A root in any storage that has conditional writes.
+    /// A root in any storage that has conditional writes. Whoever builds the client of one alone has to choose a provider
+    /// for its TLS before (`rustls::crypto::ring::default_provider().install_default()`).
     pub fn of_storage(
         storage: Arc<dyn ObjectStore>,
         prefix: Path,
