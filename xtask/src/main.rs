@@ -9,6 +9,7 @@
 
 mod bench;
 mod bindings;
+mod bucket;
 mod build;
 mod cli;
 mod clients;

@@ -20,6 +20,12 @@ pub enum MemoryError {
         /// Who.
         holder: Holder,
     },
+    /// Somebody else saved first. Nothing of this save is there.
+    #[error("{session} was saved by somebody else since it was opened")]
+    Conflict {
+        /// Where the session is.
+        session: String,
+    },
     /// The disk said no.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -122,6 +128,7 @@ impl MemoryError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Busy { .. } => "memory_busy",
+            Self::Conflict { .. } => "memory_conflict",
             Self::Disk(DiskError::Io { .. }) => "memory_disk",
             Self::Disk(DiskError::Refused { .. }) => "memory_refused",
             Self::NoSession { .. } => "memory_no_session",
@@ -154,7 +161,9 @@ impl MemoryError {
             Self::Newer { .. } => "use the newer ralph-gate that wrote it",
             Self::OtherKey { .. } => "move the folder away; it was not made for this key",
             Self::EmptyKey => "give the session a key",
-            Self::WentBack { .. } => "open the session again and go on from what it holds",
+            Self::Conflict { .. } | Self::WentBack { .. } => {
+                "open the session again and go on from what it holds"
+            }
             Self::Unsound => "open the session again; it recovers what is there",
             Self::Gate { .. } => "correct the file; nothing was changed",
             Self::LogChanged { .. } => {
@@ -183,6 +192,9 @@ fn disk_help(error: &DiskError) -> &'static str {
                 "make the folder writable, or choose another one with --root"
             }
             io::ErrorKind::NotFound => "check the path",
+            io::ErrorKind::TimedOut => {
+                "check the way to the storage; nothing that was saved is lost"
+            }
             _ => "check the disk; nothing that was saved is lost",
         },
     }

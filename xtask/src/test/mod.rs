@@ -16,7 +16,8 @@ use crate::setup::{self, Skip, Tools};
 use crate::terminal::{bold, green, red, seconds, table, yellow};
 use crate::workspace::{Workspace, in_ci};
 use crate::{
-    AlreadyReported, demo, example, policies, process, replay, statistics, telemetry, tidy, verify,
+    AlreadyReported, bucket, demo, example, policies, process, replay, statistics, telemetry, tidy,
+    verify,
 };
 use counts::Counts;
 
@@ -24,7 +25,7 @@ pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
-              unit and integration tests with the vectors, doc tests, statistics against SciPy and statsmodels, real agent clients, OpenTelemetry, templates of policies, the packages for Node, Python and browsers, the playground,\n\
+              unit and integration tests with the vectors, doc tests, statistics against SciPy and statsmodels, sessions on a real server of S3, real agent clients, OpenTelemetry, templates of policies, the packages for Node, Python and browsers, the playground,\n\
               every vector on every host, every log that these tests left once more, killed processes, tidy, the reproducible build, the demo, the worked example. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
@@ -97,6 +98,11 @@ const STEPS: &[Step] = &[
         name: "statistics",
         extent: Extent::Usual,
         run: compare_statistics,
+    },
+    Step {
+        name: "bucket",
+        extent: Extent::Usual,
+        run: race_in_a_bucket,
     },
     Step {
         name: "clients",
@@ -250,6 +256,7 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
         Clients::Usual.target(),
         Clients::Opencode.target(),
         statistics::TARGET,
+        bucket::TARGET,
         "hosts",
         "telemetry",
     ]
@@ -277,6 +284,19 @@ fn compare_statistics(run: &mut Run<'_>) -> Result<Counts> {
         });
     }
     run_tests(run, &["--test", statistics::TARGET])
+}
+
+/// Two processes that share nothing but a server of S3. Prints what it counted.
+fn race_in_a_bucket(run: &mut Run<'_>) -> Result<Counts> {
+    if let Some(skip) = bucket::ensure(run.workspace)? {
+        return Ok(Counts {
+            skips: vec![skip],
+            ..Counts::default()
+        });
+    }
+    let mut cargo = run.workspace.cargo(&["test", "--workspace", "--quiet"]);
+    process::run(cargo.args(locked()).args(["--test", bucket::TARGET]))?;
+    Ok(Counts::passed())
 }
 
 fn usual_clients(run: &mut Run<'_>) -> Result<Counts> {
