@@ -34,12 +34,21 @@ fn main() -> Result<()> {
         settings.precompile(policy.name, &component, &out_dir)?;
     }
 
-    let memory = out_dir.join("memory.wasm");
-    fs::write(
-        &memory,
-        ralph_gate_builder::build_memory(workspace, &guest)?,
-    )
-    .with_context(|| format!("cannot write {}", memory.display()))?;
+    // Not compiled: other languages have the memory, and a server compiles what it serves when it starts.
+    let carried = [
+        (
+            "memory.wasm",
+            ralph_gate_builder::build_memory(workspace, &guest)?,
+        ),
+        (
+            "http.wasm",
+            ralph_gate_builder::build_http(workspace, &guest)?,
+        ),
+    ];
+    for (name, component) in carried {
+        let file = out_dir.join(name);
+        fs::write(&file, component).with_context(|| format!("cannot write {}", file.display()))?;
+    }
 
     println!("cargo::rustc-env=RALPH_GATE_DIGEST={digest}");
     println!("cargo::rustc-env=RALPH_GATE_TARGET={target}");
@@ -59,6 +68,7 @@ fn watch(manifest_dir: &Path, workspace: &Path) {
     let inputs = [
         ralph_gate_builder::inputs(workspace),
         ralph_gate_builder::memory_inputs(workspace),
+        ralph_gate_builder::http_inputs(workspace),
         ralph_gate_builder::policy_inputs(workspace),
     ];
     for input in inputs.concat() {

@@ -36,6 +36,8 @@ pub mod report;
 #[cfg(unix)]
 pub mod runner;
 pub mod schema;
+#[cfg(all(unix, feature = "serve"))]
+pub mod serve;
 #[cfg(unix)]
 pub mod telemetry;
 pub mod visible;

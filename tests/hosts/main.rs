@@ -12,6 +12,7 @@ use std::{env, fmt};
 
 use anyhow::{Context as _, Result, bail};
 use partner::Partner;
+use ralph_gate_tests::web::OverHttp;
 use ralph_gate_tests::{Component, Host, Native, failures, files, read};
 
 /// Where a host's part is, and how it is started.
@@ -56,6 +57,10 @@ const HOSTS: &[Entry] = &[
             let partner = target.join("bindings/web-installed/host.mjs");
             Partner::start("chromium", "node", &partner, "cargo xtask package web")
         },
+    },
+    Entry {
+        name: "http",
+        open: |_| Ok(Box::new(OverHttp::serve()?)),
     },
 ];
 

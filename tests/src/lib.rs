@@ -28,6 +28,8 @@ pub mod trials;
 #[cfg(feature = "host")]
 pub mod typed;
 pub mod waiting;
+#[cfg(all(feature = "host", target_os = "linux"))]
+pub mod web;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -7,7 +7,7 @@ use ralph_gate_component::tree::decode::{closest, shorten};
 
 use crate::media_type;
 use crate::problem::{self, Code, Problem};
-use crate::routes::{self, OPENAPI, ROUTES, Route, Target};
+use crate::routes::{self, CALL, OPENAPI, ROUTES, Route, Target};
 
 /// The most bytes that a body may have.
 pub const MAX_BODY: u64 = 16 << 20;
@@ -55,7 +55,41 @@ pub fn answer(
     request: &Request<'_>,
     body: impl FnOnce() -> Result<Vec<u8>, BodyError>,
 ) -> Response {
-    let mut response = match find(request.path) {
+    let path = request.path.split(['?', '#']).next().unwrap_or_default();
+    let mut response = match path.strip_prefix(CALL) {
+        Some(function) => named(function, request, body),
+        None => routed(path, request, body),
+    };
+    if request.method == "HEAD" {
+        response.body = None;
+    }
+    response
+}
+
+/// Asks for a function by its own name.
+fn named(
+    function: &str,
+    request: &Request<'_>,
+    body: impl FnOnce() -> Result<Vec<u8>, BodyError>,
+) -> Response {
+    if request.method != "POST" {
+        let detail = format!("a function takes POST, not `{}`", shorten(request.method));
+        let mut response = refuse(&Problem::new(Code::MethodNotAllowed, detail));
+        response.headers.push(("allow", "POST".to_owned()));
+        return response;
+    }
+    call(function, request, body).map_or_else(
+        |problem| refuse(&problem),
+        |answer| succeed(Cow::Owned(answer)),
+    )
+}
+
+fn routed(
+    path: &str,
+    request: &Request<'_>,
+    body: impl FnOnce() -> Result<Vec<u8>, BodyError>,
+) -> Response {
+    match find(path) {
         Err(problem) => refuse(&problem),
         Ok(route) if !route.takes(request.method) => {
             let mut response = refuse(&other_method(route, request.method));
@@ -70,15 +104,10 @@ pub fn answer(
                 |answer| succeed(Cow::Owned(answer)),
             ),
         },
-    };
-    if request.method == "HEAD" {
-        response.body = None;
     }
-    response
 }
 
 fn find(path: &str) -> Result<&'static Route, Problem> {
-    let path = path.split(['?', '#']).next().unwrap_or_default();
     routes::find(path).ok_or_else(|| {
         let remedy = match closest(path, ROUTES.iter().map(|route| route.path)) {
             Some(known) => format!("did you mean `{known}`?"),

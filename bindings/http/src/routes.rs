@@ -73,6 +73,18 @@ const fn function(path: &'static str, name: &'static str) -> Route {
     }
 }
 
+/// Below this path is every function under its own name, also one that is not there: the gate says so.
+pub const CALL: &str = "/v1/call/";
+
+/// The path of a function.
+pub fn path_of(function: &str) -> String {
+    let is_it = |route: &&Route| matches!(route.target, Target::Function(name) if name == function);
+    ROUTES.iter().find(is_it).map_or_else(
+        || format!("{CALL}{function}"),
+        |route| route.path.to_owned(),
+    )
+}
+
 /// The route of a path.
 pub fn find(path: &str) -> Option<&'static Route> {
     ROUTES.iter().find(|route| route.path == path)

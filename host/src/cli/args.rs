@@ -82,6 +82,8 @@ pub(crate) enum Command {
     Override(OverrideArgs),
     #[cfg(unix)]
     Logs(LogsArgs),
+    #[cfg(all(unix, feature = "serve"))]
+    Serve(ServeArgs),
     #[cfg(unix)]
     Audit(AuditArgs),
     Evaluate(EvaluateArgs),
@@ -246,6 +248,9 @@ pub(crate) struct RunArgs {
     /// Print a line for each event, also on a terminal, instead of a view that is drawn again in place
     #[arg(long)]
     pub(crate) plain: bool,
+    /// The process that started this one, whose end is also the loop's
+    #[arg(long, value_name = "PID", hide = true)]
+    pub(crate) owner: Option<u32>,
     /// The agent and its arguments; those of [agent] when absent
     #[arg(last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<String>,
@@ -438,6 +443,52 @@ pub(crate) struct LoopArgs {
     /// The folder that holds the sessions; that of the configuration, or .ralph, when absent
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+}
+
+/// Answer over HTTP: questions to the gate, and loops as streams of events
+///
+/// Questions that need no memory (POST /v1/evaluate-final and the like) are answered by the component that other engines run,
+/// too. With a configuration, POST /v1/loops runs its agent until the evidence says done, and streams what happens. GET
+/// /v1/openapi.json describes the questions, /metrics counts, /healthz answers.
+///
+/// It listens on this machine alone unless it has a token.
+#[cfg(all(unix, feature = "serve"))]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate serve
+  ralph-gate serve --listen 127.0.0.1:0 --json | jq -r .address
+  ralph-gate serve --listen 0.0.0.0:8080 --token-file token --config ralph-gate.toml
+  curl -s localhost:8080/v1/promise -H 'content-type: application/json' -d '{\"output\": \"<promise>DONE</promise>\"}'
+
+Exit codes: 0 it was told to end, 1 error.")]
+pub(crate) struct ServeArgs {
+    /// The address and port; port 0 takes any that is free
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// A file with the token that requests must carry; needed beyond this machine
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// The configuration whose agent and checks loops are run with; without one there are no loops
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The most loops at the same time
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub(crate) max_loops: u16,
+    /// The most requests that are answered at the same time; others are told to try again
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) max_requests: u16,
+    /// The most connections; idle ones make room for others
+    #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_connections: u32,
+    /// The longest body, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = clap::value_parser!(u32).range(1024..=33_554_432))]
+    pub(crate) max_body: u32,
+    /// How long requests and loops may take to end after the server was told to, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub(crate) grace: u16,
+    /// Don't tell each request on standard error
+    #[arg(long)]
+    pub(crate) no_access_log: bool,
 }
 
 /// Show how a loop goes

@@ -70,7 +70,7 @@ fn guarded() -> Result<Exit, CliError> {
     };
     let mut inner = Command::new(std::env::current_exe().map_err(system)?);
     inner.args(std::env::args_os().skip(1));
-    let code = process::guard(inner).map_err(RunError::from)?;
+    let code = process::guard(inner, None).map_err(RunError::from)?;
     Ok(Exit::Code(code))
 }
 

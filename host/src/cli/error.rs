@@ -160,6 +160,10 @@ pub(crate) enum CliError {
     #[cfg(unix)]
     #[error(transparent)]
     Telemetry(#[from] ralph_gate::telemetry::TelemetryError),
+    /// The server can't be started.
+    #[cfg(all(unix, feature = "serve"))]
+    #[error(transparent)]
+    Serve(ralph_gate::serve::ServeError),
     /// Spans were not taken.
     #[cfg(unix)]
     #[error("{file}: {error}")]
@@ -176,6 +180,16 @@ pub(crate) enum CliError {
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
         Self::Run(error.into())
+    }
+}
+
+#[cfg(all(unix, feature = "serve"))]
+impl From<ralph_gate::serve::ServeError> for CliError {
+    fn from(error: ralph_gate::serve::ServeError) -> Self {
+        match error {
+            ralph_gate::serve::ServeError::Config(error) => error.into(),
+            error => Self::Serve(error),
+        }
     }
 }
 
@@ -280,6 +294,8 @@ impl CliError {
             Self::Report(_) => "unreadable_logs",
             #[cfg(unix)]
             Self::Telemetry(_) => "invalid_telemetry",
+            #[cfg(all(unix, feature = "serve"))]
+            Self::Serve(error) => error.code(),
             #[cfg(unix)]
             Self::Unsent { .. } => "not_sent",
             Self::Output { .. } => "unwritable_output",
@@ -326,6 +342,8 @@ impl CliError {
             Self::Unsent { .. } => Some("is a collector listening there for OTLP over HTTP?"),
             #[cfg(unix)]
             Self::Telemetry(_) => None,
+            #[cfg(all(unix, feature = "serve"))]
+            Self::Serve(_) => None,
             // It says by itself what to do.
             #[cfg(unix)]
             Self::Report(_) => None,
@@ -376,6 +394,8 @@ impl CliError {
             | Self::SeveralLoops { .. }
             | Self::Report(_)
             | Self::Telemetry(_) => None,
+            #[cfg(all(unix, feature = "serve"))]
+            Self::Serve(_) => None,
             Self::Usage { .. } | Self::Answer { .. } | Self::Output { .. } => None,
         }
     }

@@ -38,6 +38,8 @@ mod route;
 #[cfg(unix)]
 mod run;
 mod schema;
+#[cfg(all(unix, feature = "serve"))]
+mod serve;
 mod signal;
 #[cfg(unix)]
 mod telemetry;
@@ -134,6 +136,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Override(args) => loops::override_loop(&args, terminal),
         #[cfg(unix)]
         Command::Logs(args) => loops::logs(&args, terminal),
+        #[cfg(all(unix, feature = "serve"))]
+        Command::Serve(args) => serve::run(&args, terminal),
         #[cfg(unix)]
         Command::Audit(args) => audit::run(&args, terminal),
         Command::Evaluate(args) => evaluate::run(&args),

@@ -59,6 +59,14 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    /// Every problem of a file that has some.
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            Self::Invalid { problems, .. } => problems,
+            _ => &[],
+        }
+    }
+
     /// The error's name for machines, in `snake_case`.
     pub fn code(&self) -> &'static str {
         match self {

@@ -69,6 +69,22 @@ impl Request {
         Self::from_json(file, &serde_json::Value::Object(said.collect()).to_string())
     }
 
+    /// Takes a text out of it that is none of the gate's, such as the task. None if there is none of that name.
+    pub fn take_text(&mut self, name: &str) -> Result<Option<String>, ConfigError> {
+        let tree = Tree::read(&self.file, &self.text, self.format)?;
+        let found = tree.part(name).map(|node| node.value.clone());
+        let Some(Value::String(found)) = found else {
+            return Ok(None);
+        };
+        let found = found.into_owned();
+        let others = entries(&tree.root).iter().filter(|entry| entry.key != name);
+        let text =
+            texts::object(others.map(|entry| (entry.key.as_ref(), texts::write(&entry.node))));
+        self.text = text;
+        self.format = TextFormat::Json;
+        Ok(Some(found))
+    }
+
     /// What it says.
     pub fn text(&self) -> &str {
         &self.text

@@ -12,6 +12,8 @@ mod embedded;
 mod exports;
 mod functions;
 mod gate;
+#[cfg(feature = "serve")]
+mod http;
 mod info;
 mod instance;
 mod limits;
@@ -21,6 +23,8 @@ mod size;
 mod tests;
 
 pub use gate::GateEngine;
+#[cfg(feature = "serve")]
+pub use http::HttpGate;
 pub use info::{COMPONENT, GATE, GateInfo};
 pub use limits::GateLimits;
 pub use ralph_gate_types::*;

@@ -79,7 +79,9 @@ pub fn role() -> Role {
 ///
 /// The command should be this executable with the same arguments; how it recognises itself is added here. The runner
 /// inherits the standard streams unless the command says otherwise.
-pub fn guard(mut inner: Command) -> Result<i32, GuardError> {
+///
+/// With an owner, which must be the parent of this process, its death is the runner's death, too.
+pub fn guard(mut inner: Command, owner: Option<u32>) -> Result<i32, GuardError> {
     claim()?;
     close_to_others();
     // Before the start: from now on, no such signal ends or stops this process.
@@ -95,7 +97,10 @@ pub fn guard(mut inner: Command) -> Result<i32, GuardError> {
         interrupts: 0,
     };
     let ward = Arc::new(Mutex::new(ward));
-    let forwarding = forward(source, &ward);
+    let forwarding = forward(source, &ward).and_then(|()| match owner {
+        Some(owner) => outlive_not(owner, &ward),
+        None => Ok(()),
+    });
     if forwarding.is_err() {
         let _ = child.kill();
     }
@@ -145,6 +150,22 @@ fn forward(mut source: Source, ward: &Arc<Mutex<Ward>>) -> io::Result<()> {
     thread::Builder::new()
         .name("forward".into())
         .spawn(forward)?;
+    Ok(())
+}
+
+/// Kills the runner when the owner of both dies: nobody is left who would hear of it.
+fn outlive_not(owner: u32, ward: &Arc<Mutex<Ward>>) -> io::Result<()> {
+    let owner = i32::try_from(owner).ok().and_then(Pid::from_raw);
+    let Some(owner) = owner else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let watch = watch(owner)?;
+    let ward = Arc::clone(ward);
+    let mourn = move || {
+        wait_for_death(owner, watch.as_ref());
+        lock(&ward).signal(Signal::KILL);
+    };
+    thread::Builder::new().name("owner".into()).spawn(mourn)?;
     Ok(())
 }
 

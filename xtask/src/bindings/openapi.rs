@@ -86,6 +86,10 @@ impl Operation {
             "summary": summary,
             "description": self.description,
         });
+        let parameters = self.parameters();
+        if !parameters.is_empty() {
+            operation["parameters"] = Value::Array(parameters);
+        }
         if let Some(request) = &self.request {
             operation["requestBody"] = json!({
                 "required": true,
@@ -94,6 +98,14 @@ impl Operation {
         }
         operation["responses"] = self.responses();
         operation
+    }
+
+    /// What stands in braces in the path.
+    fn parameters(&self) -> Vec<Value> {
+        let names = self.path.split('{').skip(1);
+        let names = names.filter_map(|rest| rest.split_once('}'));
+        let parameter = |(name, _)| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } });
+        names.map(parameter).collect()
     }
 
     fn responses(&self) -> Value {

@@ -238,13 +238,12 @@ pub(super) fn loading(root: &Path) -> Vec<Violation> {
             continue;
         }
         let tokens = lex(&text);
-        let loader = LOADERS
-            .iter()
-            .find(|(loader, _)| path == Path::new(loader));
+        let loader = LOADERS.iter().find(|(loader, _)| path == Path::new(loader));
         if let Some((_, needed)) = loader {
             let found = tokens.iter().filter(|token| token.is_word("unsafe"));
             for token in found.skip(*needed) {
-                let message = "a loader has `unsafe` where it needs it, and says there why it is right";
+                let message =
+                    "a loader has `unsafe` where it needs it, and says there why it is right";
                 violations.push(Violation::new(&path, token.line, message));
             }
             continue;

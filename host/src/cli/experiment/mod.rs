@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ExperimentArgs, terminal: &Terminal) -> Result<Exit, Cl
         return Ok(Exit::Success);
     }
     match process::role() {
-        Role::Outer => Ok(Exit::Code(super::run::started_again()?)),
+        Role::Outer => Ok(Exit::Code(super::run::started_again(None)?)),
         Role::Inner => conduct(args, terminal),
     }
 }

@@ -105,7 +105,7 @@ pub(super) fn run(args: &HookArgs) -> Result<Exit, CliError> {
         let mut inner = Command::new(std::env::current_exe().map_err(system)?);
         inner.args(std::env::args_os().skip(1));
         return Ok(Exit::Code(
-            process::guard(inner).map_err(ralph_gate::runner::RunError::from)?,
+            process::guard(inner, None).map_err(ralph_gate::runner::RunError::from)?,
         ));
     }
     let (signals, _) = process::enter().map_err(ralph_gate::runner::RunError::from)?;

@@ -124,7 +124,7 @@ fn standard(
 
 /// The outer process: whoever kills it kills all of the loop.
 fn guarded(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
-    let ended = started_again();
+    let ended = started_again(args.owner);
     if is_wanted(args.plain, terminal) {
         live::restore_after_other();
     }
@@ -132,7 +132,7 @@ fn guarded(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
 }
 
 /// This program once more, with the same arguments and under guard. Gives its exit code.
-pub(super) fn started_again() -> Result<i32, CliError> {
+pub(super) fn started_again(owner: Option<u32>) -> Result<i32, CliError> {
     let system = |error| {
         CliError::Run(RunError::System {
             what: "this program can't be started again",
@@ -141,7 +141,7 @@ pub(super) fn started_again() -> Result<i32, CliError> {
     };
     let mut inner = Command::new(std::env::current_exe().map_err(system)?);
     inner.args(std::env::args_os().skip(1));
-    Ok(process::guard(inner)?)
+    Ok(process::guard(inner, owner)?)
 }
 
 /// The inner process: the loop itself.

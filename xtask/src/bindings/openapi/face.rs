@@ -103,6 +103,20 @@ pub(super) fn operations(wit: &Wit) -> Result<Vec<Operation>> {
             }
         }
     }
+    operations.push(Operation {
+        path: "/v1/call/{function}",
+        method: "post",
+        id: "call".to_owned(),
+        description: "Any function by the name that it has in the JSON face, for clients that are told which. What it \
+                      takes and gives is described at its own path."
+            .to_owned(),
+        request: Some(Request {
+            schema: json!({ "type": "object" }),
+            example: None,
+        }),
+        answer: Some(json!({ "type": "object" })),
+        problems: vec![400, 404, 405, 409, 413, 415, 422],
+    });
     Ok(operations)
 }
 

@@ -1,0 +1,430 @@
+//! Loops: begun by a request, run by processes of their own, told as streams of events.
+//!
+//! The agent and the checks come from the server's configuration. A request says what is to hold, and whose loop it is. A
+//! loop belongs to the server and not to the connection that began it: whoever is cut off asks for its events again.
+
+mod feed;
+mod path;
+mod process;
+mod tell;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use hyper::{Method, StatusCode, header};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Shared;
+use super::problem::Problem;
+use super::reply::{Reply, events, json as as_json};
+use super::router::Asked;
+use crate::config::{Config, ConfigError, Request};
+use crate::engine::{Mode, OperatorNote};
+use crate::evidence::now_ms;
+use crate::memory::{SessionKey, list, make_folder, save_text};
+use crate::runner::{Ask, Outside, RunError};
+use feed::Feed;
+pub(super) use path::Path;
+use process::{Begun, Start};
+
+/// The longest request for a loop, in bytes.
+const LONGEST: usize = 1 << 20;
+/// How many sessions are listed.
+const LISTED: usize = 10_000;
+
+/// The loops of a server.
+#[derive(Debug)]
+pub(super) struct Loops {
+    config: Config,
+    /// Where the sessions are.
+    pub(super) root: PathBuf,
+    running: Mutex<BTreeMap<SessionKey, Arc<Feed>>>,
+    begun: AtomicU64,
+}
+
+impl Loops {
+    pub(super) fn new(config: Config) -> Self {
+        Self {
+            root: config.workspace.join(&config.memory.root),
+            config,
+            running: Mutex::default(),
+            begun: AtomicU64::new(0),
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, BTreeMap<SessionKey, Arc<Feed>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A loop that is under way here.
+    fn feed(&self, key: &SessionKey) -> Option<Arc<Feed>> {
+        self.running().get(key).cloned()
+    }
+
+    /// Takes a seat for a loop, or says why there is none.
+    fn seat(&self, key: &SessionKey, limit: usize) -> Result<Arc<Feed>, Problem> {
+        let mut running = self.running();
+        if running.contains_key(key) {
+            let detail = format!("a loop of the session {:?} is running", key.text());
+            return Err(Problem::new(StatusCode::CONFLICT, "loop_running", detail));
+        }
+        if running.len() >= limit {
+            let detail = format!("{limit} loops are running; try again when one has stopped");
+            return Err(Problem::busy("too_many_loops", detail, limit));
+        }
+        let feed = Arc::new(Feed::default());
+        running.insert(key.clone(), Arc::clone(&feed));
+        Ok(feed)
+    }
+
+    pub(super) fn leave(&self, key: &SessionKey) {
+        self.running().remove(key);
+    }
+
+    /// Every loop that is under way here.
+    pub(super) fn keys(&self) -> Vec<SessionKey> {
+        self.running().keys().cloned().collect()
+    }
+
+    fn outside(&self, key: &SessionKey) -> Outside {
+        Outside {
+            root: self.root.clone(),
+            key: key.clone(),
+        }
+    }
+
+    /// A key that no other loop has.
+    fn new_key(&self) -> SessionKey {
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        SessionKey::Session(format!("loop-{}-{}-{number}", now_ms(), std::process::id()))
+    }
+
+    /// The request of a session, which going on with it needs again.
+    fn request_file(&self, key: &SessionKey) -> PathBuf {
+        self.root
+            .join("requests")
+            .join(format!("{}.json", key.folder()))
+    }
+
+    /// Tells every loop to end, so that it can be resumed.
+    pub(super) fn cancel_all(&self) {
+        for key in self.keys() {
+            // One that has just ended has ended.
+            let _ = self.outside(&key).ask(&Ask::Cancel);
+        }
+    }
+}
+
+/// Answers a request about loops.
+pub(super) async fn answer(
+    shared: &Arc<Shared>,
+    path: Path,
+    asked: Asked,
+) -> Result<Reply, Problem> {
+    let Some(loops) = &shared.loops else {
+        let detail = "this server runs no loops; start it with --config, in a folder that has a ralph-gate.toml";
+        return Err(Problem::not_found("no_loops", detail));
+    };
+    let loops = Arc::clone(loops);
+    match (path, &asked.method) {
+        (Path::All, &Method::POST) => begin(shared, &loops, &asked).await,
+        (Path::All, &Method::GET | &Method::HEAD) => blocking(move || all(&loops)).await,
+        (Path::One(key), &Method::GET | &Method::HEAD) => status(shared, loops, key).await,
+        (Path::Events(key), &Method::GET) => again(&loops, &key, &asked),
+        (Path::Cancel(key), &Method::POST) => cancel(shared, loops, key).await,
+        (Path::Override(key), &Method::POST) => complete(shared, loops, key, &asked).await,
+        (Path::Resume(key), &Method::POST) => resume(shared, &loops, key, &asked).await,
+        (path, _) => Err(Problem::method(path.methods())),
+    }
+}
+
+/// Runs what waits for files or for other processes on a thread that may wait.
+async fn blocking(
+    work: impl FnOnce() -> Result<Value, RunError> + Send + 'static,
+) -> Result<Reply, Problem> {
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.map_err(|error| Problem::internal(error.to_string()))?;
+    Ok(as_json(&done.map_err(|error| run_problem(&error))?))
+}
+
+fn all(loops: &Loops) -> Result<Value, RunError> {
+    let sessions = list(&loops.root)?.into_iter().take(LISTED);
+    let told = sessions.map(|session| {
+        let is_running = session
+            .key
+            .as_ref()
+            .is_some_and(|key| loops.feed(key).is_some());
+        json!({
+            "key": session.key, "iteration": session.iteration, "revision": session.revision,
+            "running": is_running, "problem": session.problem,
+        })
+    });
+    Ok(json!({ "loops": told.collect::<Vec<Value>>() }))
+}
+
+async fn status(
+    shared: &Arc<Shared>,
+    loops: Arc<Loops>,
+    key: SessionKey,
+) -> Result<Reply, Problem> {
+    let gate = Arc::clone(&shared.gate);
+    blocking(move || Ok(loops.outside(&key).look(&gate)?.json())).await
+}
+
+async fn cancel(
+    shared: &Arc<Shared>,
+    loops: Arc<Loops>,
+    key: SessionKey,
+) -> Result<Reply, Problem> {
+    let gate = Arc::clone(&shared.gate);
+    let cancel = move || {
+        let outside = loops.outside(&key);
+        let told = outside.order(&Ask::Cancel)?;
+        let look = outside.look_at_end(&gate)?;
+        Ok(look.end_json("canceled", told.is_some() && look.was_canceled()))
+    };
+    blocking(cancel).await
+}
+
+async fn complete(
+    shared: &Arc<Shared>,
+    loops: Arc<Loops>,
+    key: SessionKey,
+    asked: &Asked,
+) -> Result<Reply, Problem> {
+    let note: Note = body(asked)?;
+    let note = OperatorNote {
+        operator: note.operator,
+        reason: note.reason,
+    };
+    for (name, text) in [("operator", &note.operator), ("reason", &note.reason)] {
+        if text.is_empty() || text.len() > 1000 {
+            let detail = format!("{name} must have 1 to 1000 bytes, not {}", text.len());
+            return Err(Problem::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "invalid_note",
+                detail,
+            ));
+        }
+    }
+    let gate = Arc::clone(&shared.gate);
+    let complete = move || {
+        let look = loops.outside(&key).complete(&gate, &note)?;
+        Ok(look.end_json("overridden", look.was_completed_by(&note)))
+    };
+    blocking(complete).await
+}
+
+/// The events of a loop that is under way, from the one on that the client saw last.
+fn again(loops: &Loops, key: &SessionKey, asked: &Asked) -> Result<Reply, Problem> {
+    let last = asked.headers.get("last-event-id");
+    let last = last.and_then(|last| last.to_str().ok()?.parse().ok());
+    match loops.feed(key) {
+        Some(feed) => Ok(events(feed.subscribe(last))),
+        None => {
+            let detail = format!("no loop of the session {:?} is running here", key.text());
+            Err(Problem::not_found("no_loop", detail))
+        }
+    }
+}
+
+async fn begin(shared: &Arc<Shared>, loops: &Arc<Loops>, asked: &Asked) -> Result<Reply, Problem> {
+    see_that_it_is_json(asked)?;
+    let text = std::str::from_utf8(&asked.body).map_err(|_| not_utf8())?;
+    if text.len() > LONGEST {
+        let detail = format!(
+            "a request for a loop has at most {LONGEST} bytes, not {}",
+            text.len()
+        );
+        return Err(Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "body_too_large",
+            detail,
+        ));
+    }
+    let mut request = Request::from_json(std::path::Path::new("request"), text);
+    let prompt = request
+        .take_text("prompt")
+        .map_err(|error| config_problem(&error))?;
+    let task = loops.config.route(&shared.gate, Some(&request));
+    let task = task.map_err(|error| config_problem(&error))?;
+    let key = task.key.clone().unwrap_or_else(|| loops.new_key());
+    let mode = task.routing.mode;
+    let start = Start {
+        key: key.clone(),
+        mode,
+        request: request.text().to_owned(),
+        prompt,
+        resume: None,
+    };
+    if mode == Mode::Ralph {
+        keep(loops, &key, &start.request).await?;
+    }
+    run(shared, loops, start).await
+}
+
+/// Writes the request down: the process that runs the loop reads it there, and so does whoever resumes it.
+async fn keep(loops: &Arc<Loops>, key: &SessionKey, text: &str) -> Result<(), Problem> {
+    let (file, text) = (loops.request_file(key), text.to_owned());
+    let is_there = loops.root.join(key.folder()).exists();
+    if is_there {
+        let detail = format!(
+            "the session {:?} holds a loop already; POST /v1/loops/{{session}}/resume goes on with it",
+            key.text()
+        );
+        return Err(Problem::new(StatusCode::CONFLICT, "session_exists", detail));
+    }
+    let folder = loops.root.join("requests");
+    let save = move || make_folder(&folder).and_then(|()| save_text(&file, &text));
+    let saved = tokio::task::spawn_blocking(save).await;
+    saved
+        .map_err(|error| Problem::internal(error.to_string()))?
+        .map_err(|error| run_problem(&error.into()))
+}
+
+async fn resume(
+    shared: &Arc<Shared>,
+    loops: &Arc<Loops>,
+    key: SessionKey,
+    asked: &Asked,
+) -> Result<Reply, Problem> {
+    let resumption: Resumption = if asked.body.is_empty() {
+        Resumption::default()
+    } else {
+        body(asked)?
+    };
+    if !loops.root.join(key.folder()).exists() {
+        let detail = format!("there is no session {:?}", key.text());
+        return Err(Problem::not_found("memory_no_session", detail));
+    }
+    let start = Start {
+        key,
+        mode: Mode::Ralph,
+        request: String::new(),
+        prompt: None,
+        resume: Some(resumption),
+    };
+    run(shared, loops, start).await
+}
+
+/// Runs a loop, and answers with its events as soon as there is one.
+async fn run(shared: &Arc<Shared>, loops: &Arc<Loops>, start: Start) -> Result<Reply, Problem> {
+    let feed = loops.seat(&start.key, shared.limits.loops)?;
+    let key = start.key.clone();
+    match process::run(
+        Arc::clone(shared),
+        Arc::clone(loops),
+        start,
+        Arc::clone(&feed),
+    )
+    .await
+    {
+        Ok(Begun::Running) => {
+            let mut reply = events(feed.subscribe(None));
+            let place = format!("/v1/loops/{}", path::encoded(key.text()));
+            super::reply::set_text(&mut reply, header::LOCATION, &place);
+            Ok(reply)
+        }
+        Ok(Begun::Refused(problem)) | Err(problem) => Err(problem),
+    }
+}
+
+/// Who completes a loop, and why.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Note {
+    operator: String,
+    reason: String,
+}
+
+/// Who resumes a loop, and why.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Resumption {
+    operator: Option<String>,
+    reason: Option<String>,
+    accept_contract: bool,
+}
+
+fn body<T: for<'d> Deserialize<'d>>(asked: &Asked) -> Result<T, Problem> {
+    see_that_it_is_json(asked)?;
+    serde_json::from_slice(&asked.body).map_err(|error| {
+        let status = if error.is_data() {
+            StatusCode::UNPROCESSABLE_ENTITY
+        } else {
+            StatusCode::BAD_REQUEST
+        };
+        Problem::new(
+            status,
+            "invalid_json",
+            format!("the body can't be used: {error}"),
+        )
+    })
+}
+
+fn see_that_it_is_json(asked: &Asked) -> Result<(), Problem> {
+    let kind = asked.headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    let detail = "send JSON, with `Content-Type: application/json`";
+    let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    Err(Problem::new(status, "unsupported_media_type", detail))
+}
+
+fn not_utf8() -> Problem {
+    Problem::new(
+        StatusCode::BAD_REQUEST,
+        "invalid_utf8",
+        "the body is not UTF-8",
+    )
+}
+
+/// What is wrong with a request, or with the configuration.
+fn config_problem(error: &ConfigError) -> Problem {
+    let problem = Problem::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        error.code(),
+        error.to_string(),
+    );
+    match error.problems() {
+        [] => problem,
+        problems => problem.with("problems", json!(problems)),
+    }
+}
+
+/// Why a loop can't be asked, told or looked at.
+pub(super) fn run_problem(error: &RunError) -> Problem {
+    by_code(&error.code(), &error.to_string())
+}
+
+/// The status that goes with a code.
+pub(super) fn by_code(code: &str, detail: &str) -> Problem {
+    let status = match code {
+        "memory_no_session" | "nothing_to_resume" | "memory_empty_key" => StatusCode::NOT_FOUND,
+        "session_exists"
+        | "loop_completed"
+        | "checks_changed"
+        | "files_changed"
+        | "contract_changed"
+        | "override_not_allowed"
+        | "memory_busy"
+        | "memory_session_exists"
+        | "loop_stopped"
+        | "beginning_lost" => StatusCode::CONFLICT,
+        "from_inside" => StatusCode::FORBIDDEN,
+        "note_too_long" | "invalid_contract" | "invalid_config" => StatusCode::UNPROCESSABLE_ENTITY,
+        "loop_unreachable" => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    Problem::new(status, code, detail)
+}
+
+/// A piece of a stream.
+pub(super) type Piece = Bytes;

@@ -1,0 +1,279 @@
+//! Loops that are begun, watched, ended and resumed over HTTP.
+
+use std::thread;
+
+use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::place::Place;
+use ralph_gate_tests::web::{Connection, Served};
+use serde_json::{Value, json};
+
+/// An agent that says what its iteration is, and promises in the third one. In a session named after it, it waits.
+const AGENT: &str = r#"
+case "$RALPH_GATE_SESSION" in
+    waiting*) while ! test -f go; do sleep 0.05; done ;;
+esac
+echo "iteration $RALPH_GATE_ITERATION of $RALPH_GATE_SESSION"
+if test "$RALPH_GATE_ITERATION" -ge 3; then echo "<promise>COMPLETE</promise>"; fi
+"#;
+
+const CONFIG: &str = r#"
+[agent]
+argv = ["sh", "agent.sh"]
+
+[checks.notes]
+kind = "file"
+path = "agent.sh"
+"#;
+
+fn place() -> Place {
+    Place::new(&[("agent.sh", AGENT), ("ralph-gate.toml", CONFIG)])
+}
+
+fn server(place: &Place) -> Served {
+    let arguments = ["--config", "ralph-gate.toml", "--max-loops", "600"];
+    Served::start(place.command(binary()), &arguments).unwrap()
+}
+
+fn request(session: &str) -> Value {
+    json!({
+        "mode": "ralph", "session_key": session, "completion_token": "COMPLETE", "completion_checks": ["notes"],
+        "loop_max_iters": 8, "no_progress_limit": 0, "prompt": "count",
+    })
+}
+
+/// Begins a loop. Gives the connection, on which its events come.
+fn begin(server: &Served, request: &Value) -> Connection {
+    let mut connection = server.connect().unwrap();
+    let answer = connection.post("/v1/loops", &request.to_string()).unwrap();
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    connection
+}
+
+fn names(events: &[(String, Value)]) -> Vec<&str> {
+    events.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+#[test]
+fn a_loop_is_told_from_its_beginning_to_its_end() {
+    let place = place();
+    let server = server(&place);
+    let mut stream = begin(&server, &request("counted"));
+    let events = stream.events().unwrap();
+    let told = names(&events);
+    assert_eq!(told[0], "opened");
+    for (name, times) in [
+        ("iteration_started", 3),
+        ("check_finished", 3),
+        ("final_blocked", 2),
+        ("verdict", 3),
+        ("stopped", 1),
+    ] {
+        let count = told.iter().filter(|it| **it == name).count();
+        assert_eq!(count, times, "{name} in {told:?}");
+    }
+    let (last, data) = events.last().unwrap();
+    assert_eq!(
+        (last.as_str(), &data["stop_reason"]),
+        ("stopped", &json!("completed"))
+    );
+
+    let mut connection = server.connect().unwrap();
+    let status = connection.get("/v1/loops/counted").unwrap();
+    assert_eq!(
+        (status.status, status.json()["state"].clone()),
+        (200, json!("stopped"))
+    );
+    assert_eq!(status.json()["iteration"], 3);
+    let all = connection.get("/v1/loops").unwrap().json();
+    assert_eq!(all["loops"][0]["key"]["session_key"], "counted");
+    let again = connection
+        .post("/v1/loops", &request("counted").to_string())
+        .unwrap();
+    assert_eq!(
+        (again.status, again.json()["code"].clone()),
+        (409, json!("session_exists"))
+    );
+    let nobody = connection.get("/v1/loops/nobody").unwrap();
+    assert_eq!(
+        (nobody.status, nobody.json()["code"].clone()),
+        (404, json!("memory_no_session"))
+    );
+}
+
+#[test]
+fn a_request_that_is_wrong_begins_nothing() {
+    let place = place();
+    let server = server(&place);
+    let mut connection = server.connect().unwrap();
+    let unknown = json!({ "mode": "ralph", "completion_checks": ["nots"] });
+    let answer = connection.post("/v1/loops", &unknown.to_string()).unwrap();
+    assert_eq!(answer.status, 422, "{}", answer.body);
+    assert!(
+        answer.body.contains("there is no check `nots`"),
+        "{}",
+        answer.body
+    );
+    // Neither agent nor checks come from a request.
+    for field in ["agent", "checks", "argv"] {
+        let mut evil = request("evil");
+        evil[field] = json!({ "argv": ["touch", "stolen"] });
+        let answer = connection.post("/v1/loops", &evil.to_string()).unwrap();
+        assert_eq!(answer.status, 422, "{field}: {}", answer.body);
+    }
+    assert!(!place.work().join("stolen").exists());
+    let broken = connection.post("/v1/loops", "{").unwrap();
+    assert_eq!(broken.status, 422, "{}", broken.body);
+    assert_eq!(
+        connection.get("/v1/loops").unwrap().json()["loops"],
+        json!([])
+    );
+}
+
+#[test]
+fn a_loop_is_canceled_and_resumed() {
+    let place = place();
+    let server = server(&place);
+    let mut stream = begin(&server, &request("waiting"));
+    while stream.event().unwrap().unwrap().0 != "iteration_started" {}
+    let mut connection = server.connect().unwrap();
+    let twice = connection.post("/v1/loops/waiting/resume", "{}").unwrap();
+    assert_eq!(
+        (twice.status, twice.json()["code"].clone()),
+        (409, json!("loop_running"))
+    );
+    let mut second = server.connect().unwrap();
+    assert_eq!(second.get("/v1/loops/waiting/events").unwrap().status, 200);
+    assert_eq!(second.event().unwrap().unwrap().0, "opened");
+
+    let canceled = connection.post("/v1/loops/waiting/cancel", "").unwrap();
+    assert_eq!(canceled.status, 200, "{}", canceled.body);
+    assert_eq!(canceled.json()["canceled"], true);
+    assert_eq!(canceled.json()["stop_reason"], "context_canceled");
+    for listener in [&mut stream, &mut second] {
+        let events = listener.events().unwrap();
+        assert_eq!(events.last().unwrap().1["stop_reason"], "context_canceled");
+    }
+
+    place.write("go", "");
+    let resumed = connection
+        .post("/v1/loops/waiting/resume", r#"{"operator": "ada"}"#)
+        .unwrap();
+    assert_eq!(resumed.status, 200, "{}", resumed.body);
+    let events = connection.events().unwrap();
+    assert_eq!(
+        events.last().unwrap().1["stop_reason"],
+        "completed",
+        "{events:?}"
+    );
+}
+
+#[test]
+fn an_operator_completes_a_loop() {
+    let place = place();
+    let server = server(&place);
+    let mut stream = begin(&server, &request("waiting for ever"));
+    while stream.event().unwrap().unwrap().0 != "iteration_started" {}
+    let mut connection = server.connect().unwrap();
+    let path = "/v1/loops/waiting%20for%20ever/override";
+    let incomplete = connection.post(path, r#"{"operator": "ada"}"#).unwrap();
+    assert_eq!(incomplete.status, 422, "{}", incomplete.body);
+    let note = r#"{"operator": "ada", "reason": "good enough"}"#;
+    let answer = connection.post(path, note).unwrap();
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert_eq!(answer.json()["overridden"], true);
+    let events = stream.events().unwrap();
+    assert_eq!(events.last().unwrap().1["stop_reason"], "completed");
+}
+
+#[test]
+fn standard_mode_is_the_agent_itself() {
+    let place = place();
+    let server = server(&place);
+    let mut stream = begin(&server, &json!({ "prompt": "say something" }));
+    let events = stream.events().unwrap();
+    let told = names(&events);
+    assert_eq!(told.last(), Some(&"stopped"));
+    assert!(
+        told.iter().rev().skip(1).all(|name| *name == "output"),
+        "{told:?}"
+    );
+    let text: String = events
+        .iter()
+        .filter_map(|(_, data)| data["text"].as_str())
+        .collect();
+    assert!(text.starts_with("iteration "), "{text}");
+    assert!(
+        !place.work().join(".ralph").exists(),
+        "nothing is remembered"
+    );
+}
+
+#[test]
+fn a_server_that_is_killed_takes_its_loops_along_and_none_is_lost() {
+    let place = place();
+    let mut first = server(&place);
+    let sessions: Vec<String> = (0..6).map(|it| format!("waiting {it}")).collect();
+    let mut streams: Vec<Connection> = sessions
+        .iter()
+        .map(|it| begin(&first, &request(it)))
+        .collect();
+    for stream in &mut streams {
+        while stream.event().unwrap().unwrap().0 != "iteration_started" {}
+    }
+    first.process.kill().unwrap();
+    first.process.wait().unwrap();
+    place.write("go", "");
+    let second = server(&place);
+    let resume = |session: &String| {
+        let mut connection = second.connect().unwrap();
+        let path = format!("/v1/loops/{}/resume", session.replace(' ', "%20"));
+        // The loop that was running ends with its server, which takes a moment.
+        let answer = loop {
+            let answer = connection.post(&path, "{}").unwrap();
+            if answer.json_code() != Some("memory_busy".to_owned()) {
+                break answer;
+            }
+        };
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        connection.events().unwrap()
+    };
+    thread::scope(|scope| {
+        let resumed: Vec<_> = sessions
+            .iter()
+            .map(|session| scope.spawn(move || resume(session)))
+            .collect();
+        for resumed in resumed {
+            let events = resumed.join().unwrap();
+            let (name, data) = events.last().unwrap();
+            assert_eq!(
+                (name.as_str(), &data["stop_reason"]),
+                ("stopped", &json!("completed"))
+            );
+            let verdicts = names(&events).iter().filter(|it| **it == "verdict").count();
+            assert_eq!(verdicts, 3, "each iteration once: {events:?}");
+        }
+    });
+}
+
+#[test]
+fn a_server_that_is_told_to_end_leaves_its_loops_resumable() {
+    let place = place();
+    let mut first = server(&place);
+    let mut stream = begin(&first, &request("waiting"));
+    while stream.event().unwrap().unwrap().0 != "iteration_started" {}
+    assert!(first.end().unwrap().success());
+    let events = stream.events().unwrap();
+    assert_eq!(events.last().unwrap().1["stop_reason"], "context_canceled");
+    place.write("go", "");
+    let second = server(&place);
+    let mut connection = second.connect().unwrap();
+    assert_eq!(
+        connection
+            .post("/v1/loops/waiting/resume", "{}")
+            .unwrap()
+            .status,
+        200
+    );
+    let events = connection.events().unwrap();
+    assert_eq!(events.last().unwrap().1["stop_reason"], "completed");
+}
