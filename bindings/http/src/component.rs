@@ -72,7 +72,7 @@ fn method(method: Method) -> String {
 
 /// A header that stands there several times counts as one with commas, which no header that is looked at has.
 fn header(headers: &Fields, name: &str) -> Option<String> {
-    let values = headers.get(&name.to_owned());
+    let values = headers.get(name);
     let values = values.iter().map(|value| String::from_utf8_lossy(value));
     values
         .reduce(|all, value| all + ", " + value)
@@ -102,7 +102,7 @@ fn send(response: Response, out: ResponseOutparam) {
     for (name, value) in response.headers {
         // Hosts hold the length against what is written, and for the head alone nothing is.
         if name != "content-length" || response.body.is_some() {
-            let _ = headers.append(&name.to_owned(), &value.into_bytes());
+            let _ = headers.append(name, &value.into_bytes());
         }
     }
     let outgoing = OutgoingResponse::new(headers);

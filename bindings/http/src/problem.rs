@@ -125,35 +125,41 @@ fn gate_title(code: ErrorCode) -> &'static str {
     }
 }
 
-/// The body of a response that is not a result.
-#[derive(Debug, Clone, Serialize)]
+/// Why a request is not answered with a result.
+#[derive(Debug, Clone)]
 pub struct Problem {
-    #[serde(rename = "type")]
-    kind: String,
-    title: &'static str,
-    status: u16,
+    code: Code,
     detail: String,
-    code: &'static str,
     /// How many bytes there are, where that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     observed: Option<u64>,
     /// How many there may be.
+    limit: Option<u64>,
+    error: Option<Box<GateError>>,
+}
+
+/// A problem as it is written.
+#[derive(Serialize)]
+struct Body<'p> {
+    r#type: String,
+    title: &'static str,
+    status: u16,
+    detail: &'p str,
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<u64>,
     /// What the JSON face answers with, as it is there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<GateError>,
+    error: Option<&'p GateError>,
 }
 
 impl Problem {
     /// A problem, and what to do about it.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         Self {
-            kind: format!("{TYPE}{}", code.as_str()),
-            title: code.title(),
-            status: code.status(),
+            code,
             detail: detail.into(),
-            code: code.as_str(),
             observed: None,
             limit: None,
             error: None,
@@ -169,19 +175,28 @@ impl Problem {
 
     /// The status of the response.
     pub fn status(&self) -> u16 {
-        self.status
+        self.code.status()
     }
 
     /// The body, as JSON.
     pub fn to_text(&self) -> String {
-        json::to_text(self)
+        json::to_text(&Body {
+            r#type: format!("{TYPE}{}", self.code.as_str()),
+            title: self.code.title(),
+            status: self.status(),
+            detail: &self.detail,
+            code: self.code.as_str(),
+            observed: self.observed,
+            limit: self.limit,
+            error: self.error.as_deref(),
+        })
     }
 }
 
 impl From<GateError> for Problem {
     fn from(error: GateError) -> Self {
         let mut problem = Self::new(Code::Gate(error.code), error.message.clone());
-        problem.error = Some(error);
+        problem.error = Some(Box::new(error));
         problem
     }
 }

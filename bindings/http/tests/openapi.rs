@@ -267,9 +267,9 @@ fn what_the_gate_refuses_in_an_object_the_document_refuses_too() {
 fn changes(input: &Value, place: &str) -> Vec<(String, Value)> {
     let mut changes = Vec::new();
     let edit = |change: &dyn Fn(&mut serde_json::Map<String, Value>)| {
-        let mut changed = input.clone();
-        change(changed.pointer_mut(place).unwrap().as_object_mut().unwrap());
-        changed
+        let mut edited = input.clone();
+        change(edited.pointer_mut(place).unwrap().as_object_mut().unwrap());
+        edited
     };
     let names: Vec<String> = input
         .pointer(place)

@@ -91,13 +91,13 @@ impl Operation {
             operation["parameters"] = Value::Array(parameters);
         }
         if let Some(request) = &self.request {
-            operation["requestBody"] = json!({
+            let body = json!({
                 "required": true,
                 "content": { "application/json": request.to_json() },
             });
+            operation = with(operation, "requestBody", body);
         }
-        operation["responses"] = self.responses();
-        operation
+        with(operation, "responses", self.responses())
     }
 
     /// What stands in braces in the path.
@@ -111,24 +111,32 @@ impl Operation {
     fn responses(&self) -> Value {
         let mut success = json!({ "description": "What is asked for." });
         if let Some(schema) = &self.answer {
-            success["content"] = json!({ "application/json": { "schema": schema } });
+            let content = json!({ "application/json": { "schema": schema } });
+            success = with(success, "content", content);
         }
-        let mut responses = json!({ "200": success });
-        for status in &self.problems {
-            responses[status.to_string()] = problems::reference(*status);
-        }
-        responses
+        let responses = self.problems.iter();
+        responses.fold(json!({ "200": success }), |all, status| {
+            with(all, &status.to_string(), problems::reference(*status))
+        })
     }
 }
 
 impl Request {
     fn to_json(&self) -> Value {
-        let mut content = json!({ "schema": self.schema });
-        if let Some(example) = &self.example {
-            content["example"] = example.clone();
+        let content = json!({ "schema": self.schema });
+        match &self.example {
+            Some(example) => with(content, "example", example.clone()),
+            None => content,
         }
-        content
     }
+}
+
+/// The same object with one field more, or another one.
+fn with(mut object: Value, name: &str, value: Value) -> Value {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(name.to_owned(), value);
+    }
+    object
 }
 
 /// A reference to a schema of the document.

@@ -3,7 +3,7 @@
 use ralph_gate_http::problem::{Code, MEDIA_TYPE, TYPE};
 use serde_json::{Map, Value, json};
 
-use super::reference as schema_reference;
+use super::{reference as schema_reference, with};
 
 /// The schema of every problem.
 pub(super) const SCHEMA: &str = "ProblemDetails";
@@ -66,12 +66,11 @@ pub(super) fn responses() -> Map<String, Value> {
         });
         let mut response = json!({ "description": when });
         if *status == 405 {
-            response["headers"] = json!({
-                "Allow": { "description": "The methods that the path takes.", "required": true, "schema": { "type": "string" } },
-            });
+            let allow = json!({ "description": "The methods that the path takes.", "required": true, "schema": { "type": "string" } });
+            response = with(response, "headers", json!({ "Allow": allow }));
         }
-        response["content"] = json!({ MEDIA_TYPE: { "schema": schema } });
-        ((*name).to_owned(), response)
+        let content = json!({ MEDIA_TYPE: { "schema": schema } });
+        ((*name).to_owned(), with(response, "content", content))
     });
     responses.collect()
 }
@@ -79,12 +78,8 @@ pub(super) fn responses() -> Map<String, Value> {
 /// Problem details (RFC 9457), with what the gate says.
 pub(super) fn schema() -> Value {
     let codes: Vec<&str> = Code::all().map(Code::as_str).collect();
-    let bytes = json!({ "type": "integer", "minimum": 0 });
-    let count = |description: &str| {
-        let mut schema = bytes.clone();
-        schema["description"] = json!(description);
-        schema
-    };
+    let count =
+        |description: &str| json!({ "description": description, "type": "integer", "minimum": 0 });
     json!({
         "description": "Why a request was not answered (RFC 9457).",
         "type": "object",

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value, json};
 use wit_parser::{Enum, Record, Type, TypeDefKind, TypeId};
 
-use super::reference;
+use super::{reference, with};
 use crate::bindings::wit::{Wit, docs, is_required, pascal, snake};
 
 /// Schemas of what is written by people.
@@ -106,9 +106,10 @@ fn work(schemas: &Map<String, Value>) -> Result<Value> {
         "description".to_owned(),
         json!("One turn of the agent, as far as it shows progress."),
     );
-    let count = nullable(number());
-    work["properties"]["index"] = count;
-    work["properties"]["action"] = nullable(reference("Action"));
+    let properties = work.get_mut("properties").and_then(Value::as_object_mut);
+    let properties = properties.context("an object with properties")?;
+    properties.insert("index".to_owned(), nullable(number()));
+    properties.insert("action".to_owned(), nullable(reference("Action")));
     Ok(work)
 }
 
@@ -146,10 +147,10 @@ fn object(wit: &Wit, id: TypeId, name: &str, record: &Record, way: Way) -> Resul
             schema = nullable(schema);
         }
         if way == Way::Given {
-            bound(&mut schema, name, &field.name)?;
+            schema = bound(schema, name, &field.name)?;
         }
         if let Some(docs) = docs(&field.docs) {
-            schema["description"] = json!(docs);
+            schema = with(schema, "description", json!(docs));
         }
         let field = snake(&field.name);
         if must {
@@ -159,29 +160,29 @@ fn object(wit: &Wit, id: TypeId, name: &str, record: &Record, way: Way) -> Resul
     }
     let mut schema = json!({ "type": "object" });
     if let Some(docs) = wit.docs(id) {
-        schema["description"] = json!(docs);
+        schema = with(schema, "description", json!(docs));
     }
     if way == Way::Given {
-        schema["additionalProperties"] = json!(false);
+        schema = with(schema, "additionalProperties", json!(false));
     }
     if !required.is_empty() {
-        schema["required"] = json!(required);
+        schema = with(schema, "required", json!(required));
     }
-    schema["properties"] = Value::Object(properties);
-    Ok(schema)
+    Ok(with(schema, "properties", Value::Object(properties)))
 }
 
-fn bound(schema: &mut Value, record: &str, field: &str) -> Result<()> {
+fn bound(schema: Value, record: &str, field: &str) -> Result<Value> {
     let found = BOUNDS
         .iter()
         .find(|(known, name, _)| (*known, *name) == (record, field));
-    if let Some((.., keywords)) = found {
-        let keywords: Map<String, Value> = serde_json::from_str(keywords)?;
-        for (keyword, value) in keywords {
-            schema[keyword] = value;
-        }
-    }
-    Ok(())
+    let keywords: Map<String, Value> = match found {
+        Some((.., keywords)) => serde_json::from_str(keywords)?,
+        None => return Ok(schema),
+    };
+    let keywords = keywords.into_iter();
+    Ok(keywords.fold(schema, |schema, (keyword, value)| {
+        with(schema, &keyword, value)
+    }))
 }
 
 /// The schema of a value.
@@ -210,8 +211,8 @@ fn number() -> Value {
 pub(super) fn nullable(mut schema: Value) -> Value {
     match schema.get("type") {
         Some(Value::String(ty)) => {
-            schema["type"] = json!([ty, "null"]);
-            schema
+            let types = json!([ty, "null"]);
+            with(schema, "type", types)
         }
         Some(_) => schema,
         None => match schema.get_mut("anyOf").and_then(Value::as_array_mut) {
