@@ -26,7 +26,7 @@ pub(crate) const COMMAND: Command = Command {
         },
         Flag {
             name: "--verify",
-            meaning: "build the component twice elsewhere and compare the bytes",
+            meaning: "build the gate, and the gate behind HTTP, twice elsewhere and compare the bytes",
         },
     ],
     words: &[],

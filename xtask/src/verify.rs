@@ -1,10 +1,11 @@
-//! `cargo xtask build --verify`: the component is the same, byte for byte, wherever it is built.
+//! `cargo xtask build --verify`: the gate, and the gate behind HTTP, are the same, byte for byte, wherever they are built.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Result, bail};
 
+use crate::bindings::http;
 use crate::build::Built;
 use crate::scratch::Scratch;
 use crate::sources;
@@ -14,47 +15,85 @@ use crate::workspace::Workspace;
 /// Folders of different depth and length, so that a path inside the component would show.
 const FOLDERS: [&str; 2] = ["a", "another-folder/with-a-much/longer-path"];
 
-/// Builds the component from copies of the source in two other folders and compares the bytes.
+/// A component that was built here.
+struct Component {
+    name: &'static str,
+    /// Where these bytes are from.
+    origin: &'static str,
+    bytes: Vec<u8>,
+    build: fn(&Path, &Path) -> Result<Vec<u8>>,
+}
+
+/// Builds the components from copies of the source in two other folders and compares the bytes.
 pub(crate) fn verify(workspace: &Workspace, built: &Built) -> Result<()> {
+    let components = [
+        Component {
+            name: "the gate",
+            origin: "embedded in the host",
+            bytes: built.bytes.clone(),
+            build: ralph_gate_builder::build,
+        },
+        Component {
+            name: "the gate behind HTTP",
+            origin: "built in the workspace",
+            bytes: fs::read(http::package(workspace)?)?,
+            build: ralph_gate_builder::build_http,
+        },
+    ];
     let scratch = Scratch::new("verify")?;
     // Both before the first build, which takes its time: a file may be saved meanwhile.
     for folder in FOLDERS {
         sources::copy(workspace.root(), &scratch.path(folder).join("source"))?;
     }
     let mut failures = Vec::new();
-    println!("  {}  embedded in the host", built.digest);
-    for folder in FOLDERS {
-        let title = format!("building the component from a copy of the source in …/{folder}");
-        let copy = step(&title, || {
-            let folder = scratch.path(folder);
-            ralph_gate_builder::build(&folder.join("source"), &folder.join("target"))
-        })?;
-        println!("  {}  built in …/{folder}", blake3::hash(&copy).to_hex());
-        if let Some(offset) = first_difference(&built.bytes, &copy) {
-            failures.push(format!(
-                "the one built in …/{folder} differs from the embedded one first at byte {offset}"
-            ));
-        }
+    for component in &components {
+        failures.extend(component.compare(&scratch)?);
     }
     if failures.is_empty() {
-        println!("  all three are the same {} bytes", built.bytes.len());
         return Ok(());
     }
     let copy = scratch.path(FOLDERS[0]).join("source");
     if inputs_digest(workspace.root())? != inputs_digest(&copy)? {
-        bail!("the source of the gate changed while it was verified: run the command again");
+        bail!("the source changed while it was verified: run the command again");
     }
     bail!(
-        "the component is not reproducible: {}. Look for a path, a time or an environment variable \
+        "the build is not reproducible: {}. Look for a path, a time or an environment variable \
          that reached the compiler",
         failures.join("; ")
     )
 }
 
-/// One digest over the names and contents of everything that decides the component's bytes.
+impl Component {
+    /// Builds it in every other folder. Gives what differs.
+    fn compare(&self, scratch: &Scratch) -> Result<Vec<String>> {
+        let Self { name, origin, .. } = self;
+        let mut failures = Vec::new();
+        println!("  {}  {origin}", blake3::hash(&self.bytes).to_hex());
+        for folder in FOLDERS {
+            let title = format!("building {name} from a copy of the source in …/{folder}");
+            let copy = step(&title, || {
+                let folder = scratch.path(folder);
+                (self.build)(&folder.join("source"), &folder.join("target"))
+            })?;
+            println!("  {}  built in …/{folder}", blake3::hash(&copy).to_hex());
+            if let Some(offset) = first_difference(&self.bytes, &copy) {
+                failures.push(format!(
+                    "{name} that was built in …/{folder} differs from the one {origin} first at byte {offset}"
+                ));
+            }
+        }
+        if failures.is_empty() {
+            println!("  all three are the same {} bytes", self.bytes.len());
+        }
+        Ok(failures)
+    }
+}
+
+/// One digest over the names and contents of everything that decides the components' bytes.
 fn inputs_digest(root: &Path) -> Result<blake3::Hash> {
     let mut hasher = blake3::Hasher::new();
-    for input in ralph_gate_builder::inputs(root) {
+    let http = ralph_gate_builder::http_inputs(root);
+    for input in ralph_gate_builder::inputs(root).into_iter().chain(http) {
         let relative = input.strip_prefix(root)?.to_string_lossy().into_owned();
         let files = if input.is_dir() {
             sources::below(root, &relative, &[""])
