@@ -140,12 +140,12 @@ fn crowd(name: &str, server: &Server, writes: usize) -> Result<()> {
         root.open_or_create(&GATE, &key(session), &start())?;
     }
     let begun = Instant::now();
-    let writers = (0..PROCESSES)
+    let started = (0..PROCESSES)
         .map(|process| Writers::start(server, process, writes / PROCESSES))
         .collect::<Result<Vec<Writers>>>()?;
     let mut told = Told::default();
-    for writers in writers {
-        told.add(writers.wait()?);
+    for process in started {
+        told.add(process.wait()?);
     }
     let took = begun.elapsed();
     let (mut gained, mut findings) = (0, 0);

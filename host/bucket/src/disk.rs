@@ -326,3 +326,111 @@ impl Disk for Bucket {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use object_store::memory::InMemory;
+    use object_store::path::Path;
+    use ralph_gate_memory::disk::Ram;
+
+    use super::*;
+    use crate::remote::Threads;
+
+    fn remote() -> Arc<Remote> {
+        let (store, deadline) = (Arc::new(InMemory::new()), Duration::from_secs(30));
+        let threads = Threads::new(None).unwrap();
+        let remote = Remote::new(store, Path::default(), "memory".into(), deadline, threads);
+        Arc::new(remote)
+    }
+
+    /// What a new process finds of what this one wrote.
+    fn reopened(bucket: &Bucket) -> Bucket {
+        bucket.make_segments().unwrap();
+        Bucket::new(Arc::clone(&bucket.remote), "s".into(), bucket.stored())
+    }
+
+    fn places() -> Vec<Place> {
+        let mut places = vec![Place::member("prd.json"), Place::member("prd.json.new")];
+        places.extend(LOGS.map(Place::member));
+        places.push(Place::new(Folder::Quarantine, "events.jsonl"));
+        places
+    }
+
+    /// Numbers that are the same in each run.
+    struct Chance(u64);
+
+    impl Chance {
+        fn below(&mut self, limit: usize) -> usize {
+            let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
+            self.0 = next.wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(self.0 >> 33).unwrap() % limit
+        }
+    }
+
+    /// Does the same to a disk as to any other, and says what came of it.
+    fn step(disk: &dyn Disk, chance: &mut Chance) -> String {
+        let places = places();
+        let one = &places[chance.below(places.len())];
+        let other = &places[chance.below(places.len())];
+        let line = format!("{}\n", "x".repeat(chance.below(200_000)));
+        let len = disk.stamp(one).unwrap().map_or(0, |stamp| stamp.len);
+        let at = chance.below(1 + usize::try_from(len).unwrap()) as u64;
+        let kind = |error: DiskError| error.kind();
+        let done = match chance.below(10) {
+            0 => format!("{:?}", disk.remove(one).map_err(kind)),
+            1 => format!("{:?}", disk.cut(one, at).map_err(kind)),
+            2 => format!("{:?}", disk.rename(one, other).map_err(kind)),
+            3 => format!("{:?}", disk.exchange(one, other).map_err(kind)),
+            4 => {
+                let made = disk.create(one, line.as_bytes(), Durability::Synced);
+                format!("{:?}", made.map(|stamp| stamp.len).map_err(kind))
+            }
+            5 => format!("{:?}", disk.sync(one).map_err(kind)),
+            _ => {
+                let added = disk.append(one, line.as_bytes());
+                format!("{:?}", added.map(|stamp| stamp.len).map_err(kind))
+            }
+        };
+        let read = disk.read(one, at).unwrap();
+        let read = read.map(|(bytes, stamp)| (Digest::of_content(&bytes), stamp.len));
+        let names = disk.list(Folder::Session).unwrap();
+        format!("{done} {read:?} {names:?}")
+    }
+
+    #[test]
+    fn it_is_a_disk_like_the_one_in_memory_wherever_its_bytes_are() {
+        let mut segments = 0;
+        for seed in 0..40 {
+            let ram = Ram::default();
+            let mut bucket = Bucket::new(remote(), "s".into(), BTreeMap::new());
+            let (mut here, mut there) = (Chance(seed), Chance(seed));
+            for number in 0..80 {
+                let found = step(&bucket, &mut here);
+                assert_eq!(found, step(&ram, &mut there), "{seed} {number}");
+                if number % 3 == 0 {
+                    bucket = reopened(&bucket);
+                }
+            }
+            let files = bucket.stored();
+            segments += files.values().map(|it| it.segments.len()).sum::<usize>();
+            for place in places() {
+                let bytes = |disk: &dyn Disk| disk.read(&place, 0).unwrap().map(|it| it.0);
+                assert!(bytes(&bucket) == bytes(&ram), "{seed} {place}");
+            }
+        }
+        assert!(segments > 40, "{segments}");
+    }
+
+    #[test]
+    fn a_changed_file_has_another_stamp() {
+        let bucket = Bucket::new(remote(), "s".into(), BTreeMap::new());
+        let place = Place::member("prd.json");
+        let first = bucket.create(&place, b"a", Durability::Synced).unwrap();
+        let second = bucket.append(&place, b"").unwrap();
+        assert_eq!(first.len, second.len);
+        assert_ne!(first, second);
+        assert_eq!(bucket.stamp(&place).unwrap(), Some(second));
+    }
+}

@@ -195,7 +195,7 @@ fn disk_help(error: &DiskError) -> &'static str {
             io::ErrorKind::TimedOut => {
                 "check the way to the storage; nothing that was saved is lost"
             }
-            _ => "check the disk; nothing that was saved is lost",
+            _ => "check the disk, or the bucket; nothing that was saved is lost",
         },
     }
 }

@@ -1,22 +1,21 @@
 //! Requests that fail, at each place and in each way: at most the save under way is lost, and never one that was
 //! acknowledged.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
-use ralph_gate_bucket::BucketRoot;
+use object_store::path::Path;
+use ralph_gate_bucket::{BucketRoot, BucketStore, Options};
 use ralph_gate_memory::{Change, Event, MemoryError};
 
-use super::storage::{Fault, Faulty};
+use super::storage::{Chance, Fault, Faulty, Moody, Overtaken, Plan, Silent};
 use super::{GATE, begin, change, key, root, start, told};
 
-fn faulty(memory: &InMemory, at: u64, fault: Fault) -> Faulty {
-    Faulty::new(memory, Some((at, fault)))
-}
-
-fn over(storage: Faulty) -> (BucketRoot, Arc<Faulty>) {
-    let storage = Arc::new(storage);
+fn over(memory: &InMemory, plan: Plan) -> (BucketRoot, Arc<Moody<Faulty>>) {
+    let storage = Arc::new(Moody::new(memory, Faulty::new(plan, 0)));
     let shared: Arc<dyn ObjectStore> = Arc::clone(&storage) as _;
     (root(&shared), storage)
 }
@@ -42,8 +41,8 @@ struct Lived {
 }
 
 /// A process that begins a session and saves until something fails, or until it is done.
-fn live(storage: Faulty) -> Lived {
-    let (root, storage) = over(storage);
+fn live(memory: &InMemory, plan: Plan) -> Lived {
+    let (root, storage) = over(memory, plan);
     let mut lived = Lived {
         acknowledged: Vec::new(),
         unknown: None,
@@ -52,7 +51,7 @@ fn live(storage: Faulty) -> Lived {
     let opened = root.open_or_create(&GATE, &key(), &start());
     let Ok(mut store) = opened else {
         lived.unknown = Some(String::new());
-        lived.requests = storage.requests();
+        lived.requests = storage.temper.requests();
         return lived;
     };
     for number in 0..8 {
@@ -70,7 +69,7 @@ fn live(storage: Faulty) -> Lived {
             }
         }
     }
-    lived.requests = storage.requests();
+    lived.requests = storage.temper.requests();
     lived
 }
 
@@ -90,7 +89,7 @@ fn look_after(memory: &InMemory, lived: &Lived, case: &str) {
 }
 
 fn requests() -> u64 {
-    let lived = live(Faulty::new(&InMemory::new(), None));
+    let lived = live(&InMemory::new(), Plan::Sound);
     assert_eq!(lived.acknowledged.len(), 8);
     lived.requests
 }
@@ -102,7 +101,7 @@ fn a_process_that_dies_at_any_request_loses_at_most_the_save_under_way() {
     for at in 1..=requests {
         for fault in [Fault::Before, Fault::After] {
             let memory = InMemory::new();
-            let lived = live(faulty(&memory, at, fault).dying());
+            let lived = live(&memory, Plan::Dies(at, fault));
             let case = format!("{fault:?} {at}");
             assert!(lived.unknown.is_some(), "{case}");
             look_after(&memory, &lived, &case);
@@ -113,9 +112,9 @@ fn a_process_that_dies_at_any_request_loses_at_most_the_save_under_way() {
 #[test]
 fn one_request_that_fails_loses_nothing_that_was_acknowledged() {
     for at in 1..=requests() {
-        for fault in [Fault::Before, Fault::After, Fault::Repeated, Fault::Refused] {
+        for fault in Fault::ALL {
             let memory = InMemory::new();
-            let lived = live(faulty(&memory, at, fault));
+            let lived = live(&memory, Plan::Once(at, fault));
             look_after(&memory, &lived, &format!("{fault:?} {at}"));
         }
     }
@@ -128,7 +127,7 @@ const FIRST_SAVE: u64 = 6;
 fn a_write_that_took_effect_is_a_success_although_its_answer_was_lost() {
     for fault in [Fault::After, Fault::Repeated] {
         let memory = InMemory::new();
-        let (root, _) = over(faulty(&memory, FIRST_SAVE, fault));
+        let (root, _) = over(&memory, Plan::Once(FIRST_SAVE, fault));
         let mut store = begin(&root);
         assert_eq!(store.save(&change("one")).unwrap().revision, 2, "{fault:?}");
         assert_eq!(store.save(&change("two")).unwrap().revision, 3, "{fault:?}");
@@ -141,7 +140,7 @@ fn a_write_that_was_refused_although_nobody_else_wrote_is_sent_again() {
     // The second is the beginning, which some storages refuse while another request is under way.
     for at in [FIRST_SAVE, FIRST_SAVE - 1] {
         let memory = InMemory::new();
-        let (root, _) = over(faulty(&memory, at, Fault::Refused));
+        let (root, _) = over(&memory, Plan::Once(at, Fault::Refused));
         let mut store = begin(&root);
         store.save(&change("one")).unwrap();
         assert_eq!(told(&sound(&memory)), ["one"]);
@@ -151,7 +150,7 @@ fn a_write_that_was_refused_although_nobody_else_wrote_is_sent_again() {
 #[test]
 fn a_write_that_did_not_arrive_is_no_conflict_and_says_that_it_is_not_known() {
     let memory = InMemory::new();
-    let (root, _) = over(faulty(&memory, FIRST_SAVE, Fault::Before));
+    let (root, _) = over(&memory, Plan::Once(FIRST_SAVE, Fault::Before));
     let mut store = begin(&root);
     let error = store.save(&change("one")).unwrap_err();
     assert_eq!(error.code(), "memory_disk");
@@ -163,104 +162,8 @@ fn a_write_that_did_not_arrive_is_no_conflict_and_says_that_it_is_not_known() {
     assert_eq!(told(&sound(&memory)), Vec::<String>::new());
 }
 
-mod followed {
-    //! A write whose answer is lost while others go on from it.
-
-    use super::*;
-    use futures_util::stream::BoxStream;
-    use object_store::path::Path;
-    use object_store::{
-        CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
-        PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
-    };
-    use std::fmt;
-    use std::sync::Mutex;
-
-    /// What somebody else does once, when a bundle was written, before the answer is given.
-    type Meanwhile = Box<dyn FnOnce() + Send>;
-
-    pub(super) struct Overtaken {
-        pub(super) inner: InMemory,
-        pub(super) meanwhile: Mutex<Option<Meanwhile>>,
-        pub(super) took_effect: bool,
-    }
-
-    impl fmt::Debug for Overtaken {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("overtaken")
-        }
-    }
-
-    impl fmt::Display for Overtaken {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("overtaken")
-        }
-    }
-
-    #[async_trait::async_trait]
-    impl ObjectStore for Overtaken {
-        async fn put_opts(
-            &self,
-            path: &Path,
-            payload: PutPayload,
-            options: PutOptions,
-        ) -> Result<PutResult> {
-            let updates =
-                path.as_ref().contains("/sessions/") && matches!(options.mode, PutMode::Update(_));
-            let meanwhile = updates.then(|| self.meanwhile.lock().unwrap().take());
-            let Some(meanwhile) = meanwhile.flatten() else {
-                return self.inner.put_opts(path, payload, options).await;
-            };
-            if self.took_effect {
-                self.inner.put_opts(path, payload, options).await?;
-            }
-            let other = std::thread::spawn(meanwhile);
-            other.join().unwrap();
-            Err(Error::Precondition {
-                path: path.to_string(),
-                source: "on purpose".into(),
-            })
-        }
-
-        async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
-            self.inner.get_opts(path, options).await
-        }
-
-        async fn put_multipart_opts(
-            &self,
-            path: &Path,
-            options: PutMultipartOptions,
-        ) -> Result<Box<dyn MultipartUpload>> {
-            self.inner.put_multipart_opts(path, options).await
-        }
-
-        fn delete_stream(
-            &self,
-            paths: BoxStream<'static, Result<Path>>,
-        ) -> BoxStream<'static, Result<Path>> {
-            self.inner.delete_stream(paths)
-        }
-
-        fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-            self.inner.list(prefix)
-        }
-
-        async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-            self.inner.list_with_delimiter(prefix).await
-        }
-
-        async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
-            self.inner.copy_opts(from, to, options).await
-        }
-    }
-}
-
 /// A store whose next save is answered with a failed condition, after somebody else saved `count` times.
-fn overtaken(
-    memory: &InMemory,
-    took_effect: bool,
-    count: usize,
-) -> ralph_gate_bucket::BucketStore<'static> {
+fn overtaken(memory: &InMemory, took_effect: bool, count: usize) -> BucketStore<'static> {
     let theirs = sound(memory);
     begin(&theirs);
     let meanwhile = move || {
@@ -269,11 +172,11 @@ fn overtaken(
             store.save(&change(&format!("theirs{number}"))).unwrap();
         }
     };
-    let storage: Arc<dyn ObjectStore> = Arc::new(followed::Overtaken {
-        inner: memory.clone(),
-        meanwhile: std::sync::Mutex::new(Some(Box::new(meanwhile))),
+    let temper = Overtaken {
+        meanwhile: Mutex::new(Some(Box::new(meanwhile))),
         took_effect,
-    });
+    };
+    let storage: Arc<dyn ObjectStore> = Arc::new(Moody::new(memory, temper));
     root(&storage).open(&GATE, &key()).unwrap()
 }
 
@@ -307,4 +210,110 @@ fn a_write_that_is_too_long_ago_is_not_called_a_conflict() {
         let error = ours.save(&change("ours")).unwrap_err();
         assert_eq!(error.code(), "memory_disk", "{error}");
     }
+}
+
+/// Several writers over storages that fail often, in an order that chance decides.
+fn crowd(seed: u64) -> [usize; 3] {
+    let memory = InMemory::new();
+    begin(&sound(&memory));
+    let mut chance = Chance(seed);
+    let roots: Vec<BucketRoot> = (0..3)
+        .map(|writer| {
+            let faulty = Faulty::new(Plan::Often(4), seed * 10 + writer);
+            let storage: Arc<dyn ObjectStore> = Arc::new(Moody::new(&memory, faulty));
+            root(&storage)
+        })
+        .collect();
+    let mut stores: Vec<Option<BucketStore<'static>>> = vec![None, None, None];
+    let (mut saved, mut beaten, mut unknown) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    for step in 0..40 {
+        let writer = chance.below(3);
+        let Some(mut store) = stores[writer].take() else {
+            stores[writer] = roots[writer].open(&GATE, &key()).ok();
+            continue;
+        };
+        let name = format!("w{writer}-{step}");
+        let make = [change, change, save_of][chance.below(3)];
+        match store.save(&make(&name)) {
+            Ok(_) => {
+                saved.push(name);
+                stores[writer] = Some(store);
+            }
+            Err(MemoryError::Conflict { .. }) => drop(beaten.insert(name)),
+            Err(_) => drop(unknown.insert(name)),
+        }
+    }
+    let told = told(&sound(&memory));
+    let certain: Vec<&String> = told
+        .iter()
+        .filter(|name| !unknown.contains(*name))
+        .collect();
+    assert!(told.iter().all(|name| !beaten.contains(name)), "{seed}");
+    // A write that was followed before its writer learned of it is acknowledged later than what followed.
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    let certain = certain.into_iter().cloned().collect();
+    assert_eq!(sorted(certain), sorted(saved.clone()), "{seed}");
+    [saved.len(), beaten.len(), unknown.len()]
+}
+
+#[test]
+fn writers_over_a_storage_that_fails_often_lose_nothing_and_invent_nothing() {
+    let mut seen = [0; 3];
+    for seed in 0..60 {
+        let counts = crowd(seed);
+        for (sum, count) in seen.iter_mut().zip(counts) {
+            *sum += count;
+        }
+    }
+    let [saved, beaten, unknown] = seen;
+    assert!(saved > 200 && beaten > 50 && unknown > 50, "{seen:?}");
+}
+
+/// A root over a storage that never answers.
+fn silent(runtime: Option<tokio::runtime::Handle>) -> BucketRoot {
+    let storage: Arc<dyn ObjectStore> = Arc::new(Moody::new(&InMemory::new(), Silent));
+    let options = Options {
+        deadline: Duration::from_millis(50),
+        runtime,
+    };
+    BucketRoot::of_storage(storage, Path::default(), &options).unwrap()
+}
+
+fn gives_up(root: &BucketRoot) {
+    let error = root.open(&GATE, &key()).unwrap_err();
+    assert!(
+        error.to_string().contains("no answer within 50ms"),
+        "{error}"
+    );
+    assert!(error.help().contains("the way to the storage"));
+}
+
+#[test]
+fn a_storage_that_never_answers_is_given_up_by_the_deadline() {
+    gives_up(&silent(None));
+}
+
+#[test]
+fn who_waits_on_the_only_thread_that_could_answer_gets_an_error_and_does_not_wait_for_ever() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let root = silent(Some(runtime.handle().clone()));
+    runtime.block_on(async { gives_up(&root) });
+}
+
+#[test]
+fn a_runtime_that_has_ended_is_an_error() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let root = silent(Some(runtime.handle().clone()));
+    drop(runtime);
+    let error = root.open(&GATE, &key()).unwrap_err();
+    assert!(error.to_string().contains("is ending"), "{error}");
 }

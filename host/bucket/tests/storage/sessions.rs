@@ -8,7 +8,7 @@ use ralph_gate_bucket::{BucketRoot, Options};
 use ralph_gate_memory::{Change, Handoff, LoopMemoryStore, MemoryError, SessionKey, Start};
 use ralph_gate_types::{PrdUpdate, ProgressEntry};
 
-use super::storage::{Careless, Faulty, objects};
+use super::storage::{Careless, Faulty, Moody, Plan, objects};
 use super::{GATE, begin, change, event, is_conflict, key, open, root, start, told};
 
 fn memory() -> Arc<dyn ObjectStore> {
@@ -153,16 +153,16 @@ fn opening_a_session_does_not_read_old_events() {
         change.progress = None;
         store.save(&change).unwrap();
     }
-    let counted = Arc::new(Faulty::new(&memory, None));
+    let counted = Arc::new(Moody::new(&memory, Faulty::new(Plan::Sound, 0)));
     let storage: Arc<dyn ObjectStore> = Arc::clone(&counted) as _;
     let again = super::root(&storage);
     let mut store = open(&again);
-    assert_eq!(counted.requests(), 1, "the bundle");
+    assert_eq!(counted.temper.requests(), 1, "the bundle");
     store.save(&change("one more")).unwrap();
     // Three that prove conditions, and the bundle.
-    assert_eq!(counted.requests(), 5);
+    assert_eq!(counted.temper.requests(), 5);
     assert_eq!(store.events().unwrap().len(), 62);
-    assert!(counted.requests() > 5, "the segments");
+    assert!(counted.temper.requests() > 5, "the segments");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn sessions_are_listed_in_pages() {
 
 #[test]
 fn a_storage_that_ignores_conditions_is_refused_before_anything_is_written() {
-    let storage: Arc<dyn ObjectStore> = Arc::new(Careless::default());
+    let storage: Arc<dyn ObjectStore> = Arc::new(Moody::new(&InMemory::new(), Careless));
     let root = root(&storage);
     let error = root.open_or_create(&GATE, &key(), &start()).unwrap_err();
     assert!(error.to_string().contains("ignores conditions"), "{error}");
