@@ -176,7 +176,7 @@ fn who_says_no_more_is_still_answered() {
 fn idle_connections_make_room_for_others() {
     let server = Small::start(ServeLimits {
         connections: 50,
-        head: Duration::from_secs(60),
+        head: Duration::from_mins(1),
         ..limits()
     });
     let idle: Vec<Connection> = (0..300).map(|_| server.connect()).collect();

@@ -14,7 +14,7 @@ use crate::Host;
 use crate::binary::binary;
 
 /// How long anything may take before a test gives up.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A running `ralph-gate serve`.
 #[derive(Debug)]

@@ -176,8 +176,8 @@ impl Instance {
         let guest = self.store.data_mut();
         let request = guest.http().new_incoming_request(Scheme::Http, request)?;
         let out = guest.http().new_response_outparam(sender)?;
-        let handler = self.proxy.wasi_http_incoming_handler();
-        let handled = handler.call_handle(&mut self.store, request, out);
+        let proxy = self.proxy.wasi_http_incoming_handler();
+        let handled = proxy.call_handle(&mut self.store, request, out);
         // At the same time: the component waits until what it writes is taken.
         let taken = async {
             let response = receiver.await??;

@@ -55,7 +55,7 @@ impl Default for ServeLimits {
             loops: 64,
             head: Duration::from_secs(15),
             body_time: Duration::from_secs(30),
-            answer: Duration::from_secs(60),
+            answer: Duration::from_mins(1),
             stalled: Duration::from_secs(30),
             grace: Duration::from_secs(30),
         }

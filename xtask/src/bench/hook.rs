@@ -88,9 +88,14 @@ impl Ground {
     }
 
     /// The loop as it is before it has begun.
+    ///
+    /// What was there is moved away and not deleted: a file system that has just deleted many files searches long for a number
+    /// to give to a new one, and neither hook is to be measured by that.
     fn untouched(&self) -> String {
         let folder = quoted(&self.folder);
-        format!("cd {folder} && rm -rf .ralph && cp loop.md .claude/ralph-loop.local.md")
+        format!(
+            "cd {folder} && mkdir -p old .ralph && mv .ralph \"$(mktemp -d old/XXXXXX)\" && cp loop.md .claude/ralph-loop.local.md"
+        )
     }
 
     /// Begins the loop with a first question, and keeps what that leaves.
@@ -112,8 +117,8 @@ impl Ground {
     /// The loop after its first question.
     fn begun(&self) -> String {
         format!(
-            "cd {} && rm -rf .ralph && cp -a begun .ralph && cp begun.md .claude/ralph-loop.local.md",
-            quoted(&self.folder)
+            "{} && cp -a begun .ralph && cp begun.md .claude/ralph-loop.local.md",
+            self.untouched()
         )
     }
 
@@ -164,6 +169,8 @@ fn compare(
     let ours = format!("{} hook claude-code", quoted(binary));
     let bash = format!("bash {}", quoted(&script));
     ground.begin(workspace, &ours)?;
+    // The transcript should not be on its way to the disk while something else is measured.
+    process::run(&mut workspace.program("sync", &[]))?;
     let usual = ground.measure(
         workspace,
         &[&ours, &bash],

@@ -88,7 +88,7 @@ impl Operation {
         });
         let parameters = self.parameters();
         if !parameters.is_empty() {
-            operation["parameters"] = Value::Array(parameters);
+            operation = with(operation, "parameters", Value::Array(parameters));
         }
         if let Some(request) = &self.request {
             let body = json!({
@@ -104,7 +104,10 @@ impl Operation {
     fn parameters(&self) -> Vec<Value> {
         let names = self.path.split('{').skip(1);
         let names = names.filter_map(|rest| rest.split_once('}'));
-        let parameter = |(name, _)| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } });
+        let parameter = |(name, _)| {
+            let schema = json!({ "type": "string", "minLength": 1 });
+            json!({ "name": name, "in": "path", "required": true, "schema": schema })
+        };
         names.map(parameter).collect()
     }
 

@@ -137,7 +137,7 @@ fn play_outer() {
     if role() == Role::Outer {
         let mut inner = Command::new(std::env::current_exe().unwrap());
         inner.args(std::env::args_os().skip(1));
-        std::process::exit(guard(inner).unwrap());
+        std::process::exit(guard(inner, None).unwrap());
     }
 }
 

@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    fn text(pieces: Vec<Piece>) -> String {
+    fn text(pieces: &[Piece]) -> String {
         let bytes: Vec<u8> = pieces.concat();
         String::from_utf8(bytes).unwrap()
     }
@@ -157,7 +157,7 @@ mod tests {
             heard.push(piece);
         }
         assert_eq!(
-            text(heard),
+            text(&heard),
             "id: 1\nevent: opened\ndata: {\"n\":1}\n\nid: 2\nevent: verdict\ndata: {\"n\":2}\n\n"
         );
         let second = late.recv().await.unwrap();

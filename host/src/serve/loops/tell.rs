@@ -18,7 +18,7 @@ pub(super) fn told(line: &str) -> Vec<Told> {
         Some("opened") => "opened",
         Some("found") => "found",
         Some("warning") => "warning",
-        Some("phase") if data["phase"] == "agent" => "iteration_started",
+        Some("phase") if is(&data, "/phase", "agent") => "iteration_started",
         Some("phase") => "phase",
         Some("agent_ended") => "agent_ended",
         Some("check_started") => "check_started",
@@ -31,14 +31,19 @@ pub(super) fn told(line: &str) -> Vec<Told> {
     vec![Told { name, data }]
 }
 
+fn is(data: &Value, path: &str, value: impl Into<Value>) -> bool {
+    data.pointer(path) == Some(&value.into())
+}
+
 /// A verdict, and before it that the agent wanted to stop and may not.
 fn verdict(data: Value) -> Vec<Told> {
-    let verdict = &data["verdict"];
-    let is_refused = verdict["decision"] == "continue" && verdict["intercepted"] == true;
+    let is_refused =
+        is(&data, "/verdict/decision", "continue") && is(&data, "/verdict/intercepted", true);
+    let part = |path: &str| data.pointer(path).cloned();
     let blocked = is_refused.then(|| Told {
         name: "final_blocked",
         data: json!({
-            "iteration": data["iteration"], "failures": verdict["failures"], "feedback": verdict["feedback"],
+            "iteration": part("/iteration"), "failures": part("/verdict/failures"), "feedback": part("/verdict/feedback"),
         }),
     });
     let verdict = Told {
