@@ -458,7 +458,7 @@ pub(crate) struct LoopArgs {
   ralph-gate serve
   ralph-gate serve --listen 127.0.0.1:0 --json | jq -r .address
   ralph-gate serve --listen 0.0.0.0:8080 --token-file token --config ralph-gate.toml
-  curl -s localhost:8080/v1/promise -H 'content-type: application/json' -d '{\"output\": \"<promise>DONE</promise>\"}'
+  curl -s localhost:8080/v1/evaluate-final -H 'content-type: application/json' -d @evaluation.json
 
 Exit codes: 0 it was told to end, 1 error.")]
 pub(crate) struct ServeArgs {
