@@ -10,7 +10,7 @@ use crate::sources;
 const HOST: &str = "host/src";
 
 /// The crates of the host.
-const CRATES: [&str; 3] = [HOST, "host/memory/src", "host/types/src"];
+const CRATES: [&str; 4] = [HOST, "host/bucket/src", "host/memory/src", "host/types/src"];
 
 /// Where wasmtime may be named. `host/build.rs`, which compiles the gate ahead of time, may too. The types that wasmtime
 /// lifts say so behind a feature.
