@@ -130,6 +130,66 @@ fn a_request_that_is_wrong_begins_nothing() {
 }
 
 #[test]
+fn what_an_agent_makes_of_the_configuration_is_not_run() {
+    let place = place();
+    let server = server(&place);
+    place.write(
+        "ralph-gate.toml",
+        &CONFIG.replace("agent.sh\"]", "evil.sh\"]"),
+    );
+    place.write("evil.sh", "touch stolen\n");
+    let mut connection = server.connect().unwrap();
+    let answer = connection
+        .post("/v1/loops", &request("next").to_string())
+        .unwrap();
+    assert_eq!(answer.status, 409, "{}", answer.body);
+    assert_eq!(answer.json_code().as_deref(), Some("config_changed"));
+    let mut stream = begin(&server, &json!({ "prompt": "say something" }));
+    let events = stream.events().unwrap();
+    assert_eq!(names(&events), ["stopped"], "{events:?}");
+    assert!(!place.work().join("stolen").exists());
+}
+
+#[test]
+fn two_requests_for_one_session_are_one_loop() {
+    let place = place();
+    let server = server(&place);
+    let ask = |rounds: u32| {
+        let mut request = request("waiting together");
+        request["loop_max_iters"] = json!(rounds);
+        let mut connection = server.connect().unwrap();
+        let answer = connection.post("/v1/loops", &request.to_string()).unwrap();
+        let opened = (answer.status == 200).then(|| connection.event().unwrap().unwrap().1);
+        (answer.status, rounds, opened)
+    };
+    let answers: Vec<_> = thread::scope(|scope| {
+        let asked: Vec<_> = (5..13).map(|it| scope.spawn(move || ask(it))).collect();
+        asked
+            .into_iter()
+            .map(|asked| asked.join().unwrap())
+            .collect()
+    });
+    let begun: Vec<_> = answers
+        .iter()
+        .filter(|(status, ..)| *status == 200)
+        .collect();
+    assert_eq!(begun.len(), 1, "{answers:?}");
+    assert!(
+        answers
+            .iter()
+            .all(|(status, ..)| [200, 409].contains(status))
+    );
+    // And it is the one that was asked for, not what another one wrote down.
+    let (_, rounds, opened) = begun[0];
+    assert_eq!(opened.as_ref().unwrap()["at_most"], json!(rounds));
+    let mut connection = server.connect().unwrap();
+    let canceled = connection
+        .post("/v1/loops/waiting%20together/cancel", "")
+        .unwrap();
+    assert_eq!(canceled.json()["canceled"], true, "{}", canceled.body);
+}
+
+#[test]
 fn a_loop_is_canceled_and_resumed() {
     let place = place();
     let server = server(&place);

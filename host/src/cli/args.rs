@@ -251,6 +251,12 @@ pub(crate) struct RunArgs {
     /// The process that started this one, whose end is also the loop's
     #[arg(long, value_name = "PID", hide = true)]
     pub(crate) owner: Option<u32>,
+    /// What the configuration must come to; otherwise nothing is run
+    #[arg(long, value_name = "DIGEST", hide = true)]
+    pub(crate) expect_rules: Option<String>,
+    /// What the contract must come to; otherwise nothing is run
+    #[arg(long, value_name = "DIGEST", hide = true)]
+    pub(crate) expect_contract: Option<String>,
     /// The agent and its arguments; those of [agent] when absent
     #[arg(last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<String>,

@@ -87,6 +87,12 @@ pub enum RunError {
         /// Which.
         files: Vec<String>,
     },
+    /// The configuration is not the one that whoever asked for the loop has read.
+    #[error("{} is not what it was when the loop was asked for", file.display())]
+    ConfigChanged {
+        /// The file.
+        file: PathBuf,
+    },
     /// Nobody knows any more what things looked like when the loop began.
     #[error("the event log lost its beginning, so what the loop began with is not known any more")]
     BeginningLost,
@@ -158,6 +164,7 @@ impl RunError {
             Self::Completed { .. } => "loop_completed",
             Self::RulesChanged => "checks_changed",
             Self::FilesChanged { .. } => "files_changed",
+            Self::ConfigChanged { .. } => "config_changed",
             Self::BeginningLost => "beginning_lost",
             Self::Interrupted => "audit_interrupted",
             Self::NotEnded => "loop_not_ended",
@@ -198,6 +205,7 @@ impl RunError {
             {
                 "undo the change in the configuration, or accept it with `--resume --accept-contract`"
             }
+            Self::ConfigChanged { .. } => "undo the change, or start the server again to accept it",
             Self::BeginningLost => {
                 "begin another loop, or take what is there now as the beginning with `--resume --accept-contract`"
             }

@@ -40,6 +40,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError>
         config.agent.adapter = Some(adapter);
     }
     let task = route(args, &config)?;
+    see_that_nothing_changed(args, &config, &task)?;
     if task.routing.mode == Mode::Standard {
         return standard(args, &config, &task, terminal);
     }
@@ -47,6 +48,22 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError>
         Role::Outer => guarded(args, terminal),
         Role::Inner => looped(args, &config, &task, terminal),
     }
+}
+
+/// Whoever started this may have said what it is to come to: an agent could have edited the files meanwhile.
+fn see_that_nothing_changed(args: &RunArgs, config: &Config, task: &Task) -> Result<(), RunError> {
+    let is_other = |expected: &Option<String>, found: Option<&str>| {
+        expected.is_some() && expected.as_deref() != found
+    };
+    let rules = config.rules_digest();
+    if is_other(&args.expect_rules, Some(&rules))
+        || is_other(&args.expect_contract, task.routing.digest.as_deref())
+    {
+        return Err(RunError::ConfigChanged {
+            file: config.file.clone(),
+        });
+    }
+    Ok(())
 }
 
 /// The configuration that was named, or that of the current folder.

@@ -81,7 +81,9 @@ impl Feed {
     pub(super) fn subscribe(self: &Arc<Self>, last: Option<u64>) -> mpsc::Receiver<Piece> {
         let (sender, receiver) = mpsc::channel(WAITING);
         let (feed, news) = (Arc::clone(self), self.news.subscribe());
-        tokio::spawn(async move { feed.send(sender, news, last.unwrap_or_default()).await });
+        // Nobody has seen what has not happened.
+        let last = last.unwrap_or_default().min(news.borrow().count);
+        tokio::spawn(async move { feed.send(sender, news, last).await });
         receiver
     }
 

@@ -66,7 +66,7 @@ impl Loops {
     }
 
     /// Takes a seat for a loop, or says why there is none.
-    fn seat(&self, key: &SessionKey, limit: usize) -> Result<Arc<Feed>, Problem> {
+    fn seat(self: &Arc<Self>, key: &SessionKey, limit: usize) -> Result<Seat, Problem> {
         let mut running = self.running();
         if running.contains_key(key) {
             let detail = format!("a loop of the session {:?} is running", key.text());
@@ -78,11 +78,12 @@ impl Loops {
         }
         let feed = Arc::new(Feed::default());
         running.insert(key.clone(), Arc::clone(&feed));
-        Ok(feed)
-    }
-
-    pub(super) fn leave(&self, key: &SessionKey) {
-        self.running().remove(key);
+        drop(running);
+        Ok(Seat {
+            loops: Arc::clone(self),
+            key: key.clone(),
+            feed,
+        })
     }
 
     /// Every loop that is under way here.
@@ -116,6 +117,21 @@ impl Loops {
             // One that has just ended has ended.
             let _ = self.outside(&key).ask(&Ask::Cancel);
         }
+    }
+}
+
+/// A loop that is under way here, until this is dropped.
+#[derive(Debug)]
+struct Seat {
+    loops: Arc<Loops>,
+    key: SessionKey,
+    feed: Arc<Feed>,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.loops.running().remove(&self.key);
+        self.feed.end();
     }
 }
 
@@ -252,19 +268,19 @@ async fn begin(shared: &Arc<Shared>, loops: &Arc<Loops>, asked: &Asked) -> Resul
         .map_err(|error| config_problem(&error))?;
     let task = loops.config.route(&shared.gate, Some(&request));
     let task = task.map_err(|error| config_problem(&error))?;
-    let key = task.key.clone().unwrap_or_else(|| loops.new_key());
-    let mode = task.routing.mode;
     let start = Start {
-        key: key.clone(),
-        mode,
-        request: request.text().to_owned(),
+        key: task.key.clone().unwrap_or_else(|| loops.new_key()),
+        mode: task.routing.mode,
+        contract: task.routing.digest.clone(),
         prompt,
         resume: None,
     };
-    if mode == Mode::Ralph {
-        keep(loops, &key, &start.request).await?;
+    // Before anything is written: there is one request a session.
+    let seat = loops.seat(&start.key, shared.limits.loops)?;
+    if start.mode == Mode::Ralph {
+        keep(loops, &start.key, request.text()).await?;
     }
-    run(shared, loops, start).await
+    run(shared, start, seat).await
 }
 
 /// Writes the request down: the process that runs the loop reads it there, and so does whoever resumes it.
@@ -301,28 +317,21 @@ async fn resume(
         let detail = format!("there is no session {:?}", key.text());
         return Err(Problem::not_found("memory_no_session", detail));
     }
+    let seat = loops.seat(&key, shared.limits.loops)?;
     let start = Start {
         key,
         mode: Mode::Ralph,
-        request: String::new(),
+        contract: None,
         prompt: None,
         resume: Some(resumption),
     };
-    run(shared, loops, start).await
+    run(shared, start, seat).await
 }
 
 /// Runs a loop, and answers with its events as soon as there is one.
-async fn run(shared: &Arc<Shared>, loops: &Arc<Loops>, start: Start) -> Result<Reply, Problem> {
-    let feed = loops.seat(&start.key, shared.limits.loops)?;
-    let key = start.key.clone();
-    match process::run(
-        Arc::clone(shared),
-        Arc::clone(loops),
-        start,
-        Arc::clone(&feed),
-    )
-    .await
-    {
+async fn run(shared: &Arc<Shared>, start: Start, seat: Seat) -> Result<Reply, Problem> {
+    let (key, feed) = (start.key.clone(), Arc::clone(&seat.feed));
+    match process::run(Arc::clone(shared), start, seat).await {
         Ok(Begun::Running) => {
             let mut reply = events(feed.subscribe(None));
             let place = format!("/v1/loops/{}", path::encoded(key.text()));
@@ -414,6 +423,7 @@ pub(super) fn by_code(code: &str, detail: &str) -> Problem {
         | "files_changed"
         | "contract_changed"
         | "override_not_allowed"
+        | "config_changed"
         | "memory_busy"
         | "memory_session_exists"
         | "loop_stopped"

@@ -12,7 +12,7 @@ use super::super::Shared;
 use super::super::problem::Problem;
 use super::feed::Feed;
 use super::tell::{Told, told};
-use super::{Loops, Resumption, by_code};
+use super::{Loops, Resumption, Seat, by_code};
 use crate::engine::Mode;
 use crate::memory::SessionKey;
 
@@ -28,8 +28,8 @@ const PIECE: usize = 8192;
 pub(super) struct Start {
     pub(super) key: SessionKey,
     pub(super) mode: Mode,
-    /// The request, as JSON.
-    pub(super) request: String,
+    /// The digest of the contract, where that is known.
+    pub(super) contract: Option<String>,
     pub(super) prompt: Option<String>,
     pub(super) resume: Option<Resumption>,
 }
@@ -43,23 +43,13 @@ pub(super) enum Begun {
 }
 
 /// Runs a loop to its end, and gives back as soon as it has begun.
-pub(super) async fn run(
-    shared: Arc<Shared>,
-    loops: Arc<Loops>,
-    start: Start,
-    feed: Arc<Feed>,
-) -> Result<Begun, Problem> {
-    let mut child = match command(&shared, &loops, &start).spawn() {
-        Ok(child) => child,
-        Err(error) => {
-            loops.leave(&start.key);
-            let detail = format!("the loop can't be started: {error}");
-            return Err(Problem::internal(detail));
-        }
-    };
+pub(super) async fn run(shared: Arc<Shared>, start: Start, seat: Seat) -> Result<Begun, Problem> {
+    let child = command(&shared, &seat.loops, &start).spawn();
+    let mut child =
+        child.map_err(|error| Problem::internal(format!("the loop can't be started: {error}")))?;
     let (begun, has_begun) = tokio::sync::oneshot::channel();
     let teller = Teller {
-        feed: Arc::clone(&feed),
+        feed: Arc::clone(&seat.feed),
         begun: Some(begun),
         stopped: None,
     };
@@ -68,8 +58,7 @@ pub(super) async fn run(
         let _counted = shared.metrics.loops.enter();
         let reason = attend(child, stdout, start.mode, teller).await;
         shared.metrics.stopped(&reason);
-        loops.leave(&start.key);
-        feed.end();
+        drop(seat);
     });
     let begun = has_begun.await;
     Ok(begun.unwrap_or_else(|_| Begun::Refused(Problem::internal("the loop said nothing"))))
@@ -101,6 +90,13 @@ fn command(shared: &Shared, loops: &Loops, start: &Start) -> Command {
         if file.is_file() {
             command.arg("--request").arg(file);
         }
+    }
+    // An agent may have changed the files meanwhile: what was asked for is what is run.
+    if start.resume.is_none() {
+        command.arg(format!("--expect-rules={}", loops.config.rules_digest()));
+    }
+    if let Some(contract) = &start.contract {
+        command.arg(format!("--expect-contract={contract}"));
     }
     if let Some(prompt) = &start.prompt {
         command.arg(format!("--prompt={prompt}"));
