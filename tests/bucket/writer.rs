@@ -115,6 +115,7 @@ fn write(root: &BucketRoot, session: usize, name: &str, told: &mut Told) {
             }
             Err(MemoryError::Conflict { .. }) => told.conflicts += 1,
             Err(error) => {
+                eprintln!("{name}: {error}");
                 told.errors.push(error.to_string());
                 return;
             }
