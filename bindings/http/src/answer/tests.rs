@@ -188,3 +188,19 @@ fn health_says_which_version_answers() {
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(body, format!(r#"{{"status":"ok","version":"{version}"}}"#));
 }
+
+#[test]
+fn every_function_answers_to_its_own_name_and_one_that_is_not_there_does_not() {
+    let input = r#"{"output": "<promise>DONE</promise>"}"#;
+    let named = answer(&post("/v1/call/parse_promises"), || Ok(input.into()));
+    let routed = answer(&post("/v1/promise"), || Ok(input.into()));
+    assert_eq!((named.status, &named), (200, &routed));
+    let unknown = answer(&post("/v1/call/parse_promise"), || Ok(input.into()));
+    let body = problem(&unknown, 404, "unknown_function");
+    assert!(body.contains("did you mean `parse_promises`?"), "{body}");
+    let looked = answer(&get("/v1/call/parse_promises"), unread);
+    problem(&looked, 405, "method_not_allowed");
+    assert_eq!(header(&looked, "allow"), Some("POST"));
+    assert_eq!(routes::path_of("parse_promises"), "/v1/promise");
+    assert_eq!(routes::path_of("made_up"), "/v1/call/made_up");
+}
