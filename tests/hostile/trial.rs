@@ -110,7 +110,7 @@ fn ask_again(
         let now = (in_words(&said), in_words(&judged));
         match &first {
             None => first = Some(now),
-            Some(before) if !is_same(&before.0, &now.0) || !is_same(&before.1, &now.1) => {
+            Some(before) if *before != now => {
                 report.difference = Some(format!("{before:?} and then {now:?}"));
             }
             Some(_) => {}
@@ -127,20 +127,9 @@ fn is_timed_out<T>(run: &Run<T>) -> bool {
 /// Everything that must be the same each time. How far one got that the clock ended is not.
 fn in_words<T: std::fmt::Debug>(run: &Run<T>) -> String {
     if is_timed_out(run) {
-        return TIMED_OUT.to_owned();
+        return "timed out".to_owned();
     }
     format!("{:?} {} {} {:?}", run.result, run.fuel, run.memory, run.log)
-}
-
-/// What is said of a run that the clock ended.
-const TIMED_OUT: &str = "timed out";
-
-/// Whether two runs came to the same end. One that never ends by itself is ended by its fuel or, on a busy machine, by the
-/// clock before it: which of the two is not the policy's doing.
-fn is_same(one: &str, other: &str) -> bool {
-    let is_endless = |run: &str| run == TIMED_OUT || run.starts_with("Err(Fuel ");
-    let is_slow = one == TIMED_OUT || other == TIMED_OUT;
-    one == other || (is_slow && is_endless(one) && is_endless(other))
 }
 
 /// A number of what the kernel says about this process.
