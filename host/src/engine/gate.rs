@@ -59,7 +59,7 @@ impl GateEngine {
         // The code is compiled already: a compiler would only cost start-up time.
         config.enable_compiler(false);
         config.max_wasm_stack(limits.stack);
-        embedded::in_place(&mut config);
+        embedded::set_up(&mut config);
         let engine = Engine::new(&config)?;
         let component = embedded::load(&engine)?;
         let exports = Arc::new(Exports::find(&component)?);
