@@ -1,6 +1,7 @@
-;; Asks its host for nothing, for ever. Fuel sees the loop and not what the host does in it, so on a slow machine the
-;; clock may come first.
-;; expect: out_of_fuel or timed_out
+;; Asks its host for nothing, for ever. Fuel sees the loop and not what the host does in it: with as much of it as others have,
+;; the clock would come first on a slow machine.
+;; fuel: 1000000
+;; expect: out_of_fuel
 ;; with: memory realloc describe
 (module
   (import "ralph:gate/artifacts@0.1.0" "read" (func $read (param i32 i32 i64 i32 i32)))
