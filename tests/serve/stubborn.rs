@@ -173,6 +173,36 @@ fn who_says_no_more_is_still_answered() {
 }
 
 #[test]
+fn a_connection_that_says_nothing_more_is_closed() {
+    let server = Small::start(limits());
+    let mut connection = server.connect();
+    assert_eq!(connection.get("/healthz").unwrap().status, 200);
+    assert_eq!(rest(&mut connection), "");
+}
+
+#[test]
+fn who_takes_nothing_of_its_answers_is_cut_off() {
+    let server = Small::start(ServeLimits {
+        head: Duration::from_mins(1),
+        ..limits()
+    });
+    let mut greedy = server.connect();
+    let request = "GET /v1/openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(400);
+    greedy.raw().write_all(request.as_bytes()).unwrap();
+    assert!(server.answers());
+    // Nobody reads until the server has given up on this connection, which it counts no more.
+    let is_gone = || {
+        let metrics = server.connect().get("/metrics").unwrap().body;
+        metrics
+            .lines()
+            .any(|line| line == "ralph_gate_connections 1")
+    };
+    while !is_gone() {}
+    let answers = rest(&mut greedy).matches("HTTP/1.1 200").count();
+    assert!(answers < 400, "all of them were sent");
+}
+
+#[test]
 fn idle_connections_make_room_for_others() {
     let server = Small::start(ServeLimits {
         connections: 50,

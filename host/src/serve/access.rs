@@ -7,8 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::evidence::now_ms;
+use crate::visible::as_json;
 
 /// How many lines may wait for whoever reads them. More are left out, and counted.
 const WAITING: usize = 4096;
@@ -86,9 +88,8 @@ fn start() -> io::Result<SyncSender<Line>> {
     let (sender, lines) = mpsc::sync_channel::<Line>(WAITING);
     let write = move || {
         for line in lines {
-            let Ok(mut text) = serde_json::to_string(&line) else {
-                continue;
-            };
+            // A path is a stranger's text: what it hides does nothing to a terminal.
+            let mut text = as_json(&json!(line));
             text.push('\n');
             // Where nobody reads it, nobody misses it.
             let _ = io::stderr().lock().write_all(text.as_bytes());

@@ -33,6 +33,10 @@ use process::{Begun, Start};
 
 /// The longest request for a loop, in bytes.
 const LONGEST: usize = 1 << 20;
+/// The longest prompt, in bytes: it is handed to the loop's process as an argument.
+const LONGEST_PROMPT: usize = 64 << 10;
+/// The longest name or reason of an operator, in bytes.
+const LONGEST_NOTE: usize = 1000;
 /// How many sessions are listed.
 const LISTED: usize = 10_000;
 
@@ -217,16 +221,8 @@ async fn complete(
         operator: note.operator,
         reason: note.reason,
     };
-    for (name, text) in [("operator", &note.operator), ("reason", &note.reason)] {
-        if text.is_empty() || text.len() > 1000 {
-            let detail = format!("{name} must have 1 to 1000 bytes, not {}", text.len());
-            return Err(Problem::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "invalid_note",
-                detail,
-            ));
-        }
-    }
+    check_text("operator", &note.operator, LONGEST_NOTE)?;
+    check_text("reason", &note.reason, LONGEST_NOTE)?;
     let gate = Arc::clone(&shared.gate);
     let complete = move || {
         let look = loops.outside(&key).complete(&gate, &note)?;
@@ -266,6 +262,9 @@ async fn begin(shared: &Arc<Shared>, loops: &Arc<Loops>, asked: &Asked) -> Resul
     let prompt = request
         .take_text("prompt")
         .map_err(|error| config_problem(&error))?;
+    if let Some(prompt) = prompt.as_deref().filter(|prompt| !prompt.is_empty()) {
+        check_text("prompt", prompt, LONGEST_PROMPT)?;
+    }
     let task = loops.config.route(&shared.gate, Some(&request));
     let task = task.map_err(|error| config_problem(&error))?;
     let start = Start {
@@ -313,6 +312,14 @@ async fn resume(
     } else {
         body(asked)?
     };
+    for (name, text) in [
+        ("operator", &resumption.operator),
+        ("reason", &resumption.reason),
+    ] {
+        if let Some(text) = text {
+            check_text(name, text, LONGEST_NOTE)?;
+        }
+    }
     if !loops.root.join(key.folder()).exists() {
         let detail = format!("there is no session {:?}", key.text());
         return Err(Problem::not_found("memory_no_session", detail));
@@ -387,6 +394,19 @@ fn see_that_it_is_json(asked: &Asked) -> Result<(), Problem> {
     Err(Problem::new(status, "unsupported_media_type", detail))
 }
 
+/// Sees that a text can be handed to a process.
+fn check_text(name: &str, text: &str, most: usize) -> Result<(), Problem> {
+    let detail = if text.is_empty() || text.len() > most {
+        format!("{name} must have 1 to {most} bytes, not {}", text.len())
+    } else if text.contains('\0') {
+        format!("{name} must not have a NUL")
+    } else {
+        return Ok(());
+    };
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    Err(Problem::new(status, "invalid_text", detail).with("field", json!(name)))
+}
+
 fn not_utf8() -> Problem {
     Problem::new(
         StatusCode::BAD_REQUEST,
@@ -429,7 +449,15 @@ pub(super) fn by_code(code: &str, detail: &str) -> Problem {
         | "loop_stopped"
         | "beginning_lost" => StatusCode::CONFLICT,
         "from_inside" => StatusCode::FORBIDDEN,
-        "note_too_long" | "invalid_contract" | "invalid_config" => StatusCode::UNPROCESSABLE_ENTITY,
+        // Of a request that was written down and is not what it was, too.
+        "note_too_long"
+        | "invalid_contract"
+        | "invalid_config"
+        | "invalid_json"
+        | "invalid_input"
+        | "unreadable_input"
+        | "unknown_profile"
+        | "cost_budget_required" => StatusCode::UNPROCESSABLE_ENTITY,
         "loop_unreachable" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };

@@ -18,6 +18,8 @@ use crate::memory::SessionKey;
 
 /// The longest line that is read, in bytes. A longer one ends the reading, and the loop goes on unheard.
 const LONGEST: u64 = 16 << 20;
+/// The longest key that is handed over as an argument, in bytes.
+const LONGEST_KEY: usize = 16 << 10;
 /// How much is kept of what a loop says on standard error.
 const LAST_WORDS: usize = 4096;
 /// How much of an agent's output is one event.
@@ -82,8 +84,10 @@ fn command(shared: &Shared, loops: &Loops, start: &Start) -> Command {
         .kill_on_drop(true);
     if start.mode == Mode::Ralph {
         command.args(["--json", "--plain"]);
-        // A draft is named by its request.
-        if let SessionKey::Session(key) = &start.key {
+        // A draft is named by its request, and so is a session whose key can't be an argument.
+        if let SessionKey::Session(key) = &start.key
+            && is_argument(key)
+        {
             command.arg(format!("--session={key}"));
         }
         let file = loops.request_file(&start.key);
@@ -113,6 +117,11 @@ fn command(shared: &Shared, loops: &Loops, start: &Start) -> Command {
         }
     }
     command
+}
+
+/// Whether a text can be handed to a process as an argument.
+fn is_argument(text: &str) -> bool {
+    text.len() <= LONGEST_KEY && !text.contains('\0')
 }
 
 /// Hands on what a loop says.
