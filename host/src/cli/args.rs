@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
+#[cfg(unix)]
+use clap::{Args as _, FromArgMatches as _};
 use clap::{Parser, Subcommand, ValueEnum};
 #[cfg(unix)]
 use ralph_gate::config::{AdapterName, Promises};
@@ -416,6 +418,16 @@ pub(crate) struct HookArgs {
 
 #[cfg(unix)]
 impl HookArgs {
+    /// Those of this process, if it was started as a hook and nothing is wrong or unusual about them. A client waits for
+    /// hooks after every turn, and to learn the arguments of every other command takes longer than to read these.
+    pub(crate) fn usual() -> Option<Self> {
+        let mut given = std::env::args_os().skip(1).peekable();
+        given.peek().filter(|command| *command == "hook")?;
+        let hook = Self::augment_args(clap::Command::new("hook"));
+        let matches = hook.try_get_matches_from(given).ok()?;
+        Self::from_arg_matches(&matches).ok()
+    }
+
     /// Which promises count.
     pub(crate) fn promises(&self) -> Promises {
         if self.compat {

@@ -96,7 +96,7 @@ impl From<Exit> for ExitCode {
 /// Runs the command that the process was started with.
 pub(crate) fn run() -> ExitCode {
     std::panic::set_hook(Box::new(report_defect));
-    let args = match Args::try_parse() {
+    let args = match read_args() {
         Ok(args) => args,
         Err(error) => return args::report_usage(&error).into(),
     };
@@ -110,6 +110,18 @@ pub(crate) fn run() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => terminal.report(&error, form).into(),
     }
+}
+
+fn read_args() -> Result<Args, clap::Error> {
+    #[cfg(unix)]
+    if let Some(args) = args::HookArgs::usual() {
+        return Ok(Args {
+            json: false,
+            color: args::Color::Auto,
+            command: Command::Hook(args),
+        });
+    }
+    Args::try_parse()
 }
 
 fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {

@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
@@ -26,6 +28,9 @@ const SIZES: [(usize, &str); 4] = [
 const FASTER: f64 = 15.0;
 /// How much longer ours may take with the largest transcript than with the smallest.
 const FLAT: f64 = 1.2;
+/// How long a file system may remember what was deleted: one without a journal does not give the number of a file that was just
+/// deleted to a new one, and after many it searches long. Neither hook is to be measured by what a build deleted.
+const FORGOTTEN: Duration = Duration::from_secs(61);
 /// What the hook in bash needs.
 const PACKAGES: [&str; 4] = ["hyperfine", "bash", "jq", "perl"];
 
@@ -47,10 +52,26 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
         }
     }
     let built = build::host(workspace, Profile::Release)?;
-    let rows = step("measuring hooks", || {
+    // One for all of them: nothing is deleted before the last one is measured.
+    let scratch = Scratch::new("hook")?;
+    let grounds = step("writing transcripts", || {
         let sizes = SIZES.iter();
+        let grounds = sizes.map(|(bytes, name)| Ground::new(scratch.path(name), *bytes));
+        let grounds = grounds.collect::<Result<Vec<Ground>>>()?;
+        // They should not be on their way to the disk while something is measured.
+        process::run(&mut workspace.program("sync", &[]))?;
+        Ok(grounds)
+    })?;
+    if !quick {
+        step("waiting until nothing was deleted for a minute", || {
+            thread::sleep(FORGOTTEN);
+            Ok(())
+        })?;
+    }
+    let rows = step("measuring hooks", || {
+        let sizes = SIZES.iter().zip(&grounds);
         sizes
-            .map(|(bytes, name)| compare(workspace, &built.binary, *bytes, name, quick))
+            .map(|((_, name), ground)| compare(workspace, &built.binary, ground, name, quick))
             .collect::<Result<Vec<Row>>>()
     })?;
     report(&rows)?;
@@ -89,8 +110,7 @@ impl Ground {
 
     /// The loop as it is before it has begun.
     ///
-    /// What was there is moved away and not deleted: a file system that has just deleted many files searches long for a number
-    /// to give to a new one, and neither hook is to be measured by that.
+    /// What was there is moved away and not deleted, for what [`FORGOTTEN`] says.
     fn untouched(&self) -> String {
         let folder = quoted(&self.folder);
         format!(
@@ -159,18 +179,14 @@ impl Ground {
 fn compare(
     workspace: &Workspace,
     binary: &Path,
-    bytes: usize,
+    ground: &Ground,
     size: &'static str,
     quick: bool,
 ) -> Result<Row> {
-    let scratch = Scratch::new("hook")?;
-    let ground = Ground::new(scratch.path("project"), bytes)?;
     let script = workspace.root().join("tests/benches/hook/hook.sh");
     let ours = format!("{} hook claude-code", quoted(binary));
     let bash = format!("bash {}", quoted(&script));
     ground.begin(workspace, &ours)?;
-    // The transcript should not be on its way to the disk while something else is measured.
-    process::run(&mut workspace.program("sync", &[]))?;
     let usual = ground.measure(
         workspace,
         &[&ours, &bash],
