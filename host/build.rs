@@ -3,6 +3,7 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
 use anyhow::{Context, Result, anyhow};
@@ -50,6 +51,9 @@ fn main() -> Result<()> {
         fs::write(&file, component).with_context(|| format!("cannot write {}", file.display()))?;
     }
 
+    if target.ends_with("-linux-gnu") && env::var("HOST").is_ok_and(|host| host == target) {
+        pack_relocations();
+    }
     println!("cargo::rustc-env=RALPH_GATE_DIGEST={digest}");
     println!("cargo::rustc-env=RALPH_GATE_TARGET={target}");
     println!(
@@ -73,6 +77,19 @@ fn watch(manifest_dir: &Path, workspace: &Path) {
     ];
     for input in inputs.concat() {
         println!("cargo::rerun-if-changed={}", input.display());
+    }
+}
+
+/// Lets the linker write down in ten kilobytes instead of a megabyte where the program has addresses, which are all corrected
+/// when it starts: a tenth of the time of a hook. Loaders know that form since glibc 2.36; a system that is older builds the
+/// program for itself without it.
+fn pack_relocations() {
+    let found = Command::new("getconf").arg("GNU_LIBC_VERSION").output();
+    let found = found.map(|found| String::from_utf8_lossy(&found.stdout).into_owned());
+    let version = found.unwrap_or_default();
+    let minor = version.trim().strip_prefix("glibc 2.");
+    if minor.is_some_and(|minor| minor.parse::<u32>().is_ok_and(|minor| minor >= 36)) {
+        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }
 }
 
