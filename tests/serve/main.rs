@@ -4,4 +4,5 @@
 
 mod asking;
 mod loops;
+mod sessions;
 mod stubborn;

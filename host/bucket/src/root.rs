@@ -104,6 +104,41 @@ impl BucketRoot {
         self.open_or(gate, key, Some(start))
     }
 
+    /// Begins a session that is not there.
+    pub fn create<'g>(
+        &self,
+        gate: &'g dyn Gate,
+        key: &SessionKey,
+        start: &Start,
+    ) -> Result<BucketStore<'g>, MemoryError> {
+        let folder = key.checked_folder()?;
+        let exists = || MemoryError::SessionExists {
+            session: self.name(&folder),
+        };
+        if load(&self.remote, &folder)?.is_some() {
+            return Err(exists());
+        }
+        match self.begin(gate, key, folder.clone(), start) {
+            // Somebody else began it at the same time.
+            Err(MemoryError::Conflict { .. }) => Err(exists()),
+            begun => begun,
+        }
+    }
+
+    fn begin<'g>(
+        &self,
+        gate: &'g dyn Gate,
+        key: &SessionKey,
+        folder: String,
+        start: &Start,
+    ) -> Result<BucketStore<'g>, MemoryError> {
+        let bucket = Bucket::new(Arc::clone(&self.remote), folder, BTreeMap::new());
+        let store = Store::begin(bucket, gate, key, start)?;
+        let mut store = BucketStore::opened(store, Basis::Absent);
+        store.publish()?;
+        Ok(store)
+    }
+
     /// Begins again where somebody else began the session, or mended it, at the same time.
     fn open_or<'g>(
         &self,
@@ -129,11 +164,7 @@ impl BucketRoot {
         let folder = key.checked_folder()?;
         let Some((bundle, version)) = load(&self.remote, &folder)? else {
             let start = start.ok_or_else(|| self.no_session(&folder))?;
-            let bucket = Bucket::new(Arc::clone(&self.remote), folder, BTreeMap::new());
-            let store = Store::begin(bucket, gate, key, start)?;
-            let mut store = BucketStore::opened(store, Basis::Absent);
-            store.publish()?;
-            return Ok(store);
+            return self.begin(gate, key, folder, start);
         };
         if bundle.key != *key {
             return Err(MemoryError::OtherKey {

@@ -489,6 +489,10 @@ pub(crate) struct ServeArgs {
     /// The configuration whose agent and checks loops are run with; without one there are no loops
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Keep sessions for harnesses that run their loops themselves, in a folder; built with the feature `bucket` also in
+    /// object storage, `s3://BUCKET/PREFIX`
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) store: Option<String>,
     /// The most loops at the same time
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(crate) max_loops: u16,

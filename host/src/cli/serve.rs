@@ -23,6 +23,7 @@ pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<Exit, CliErro
     let options = ServeOptions {
         token: args.token_file.as_deref().map(token).transpose()?,
         config: args.config.clone(),
+        store: args.store.clone(),
         limits: ServeLimits {
             body: usize::try_from(args.max_body).unwrap_or(usize::MAX),
             requests: args.max_requests.into(),

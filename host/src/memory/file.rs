@@ -66,14 +66,47 @@ impl<'g> FileStore<'g> {
         start: &Start,
         patience: Patience,
     ) -> Result<Self, MemoryError> {
-        let folder = SessionFolder::make(root, &key.checked_folder()?)?;
-        match Store::recover(locked(folder, patience)?, gate, key)? {
-            Ok(store) => Ok(Self(store)),
-            Err(folder) => {
-                folder.sync_root()?;
-                Store::begin(folder, gate, key, start).map(Self)
-            }
+        match Self::find(gate, root, key, patience)? {
+            Ok(store) => Ok(store),
+            Err(folder) => Self::begin(folder, gate, key, start),
         }
+    }
+
+    /// Begins a session that is not there.
+    pub fn create(
+        gate: &'g GateEngine,
+        root: &Path,
+        key: &SessionKey,
+        start: &Start,
+        patience: Patience,
+    ) -> Result<Self, MemoryError> {
+        match Self::find(gate, root, key, patience)? {
+            Ok(store) => Err(MemoryError::SessionExists {
+                session: store.path().display().to_string(),
+            }),
+            Err(folder) => Self::begin(folder, gate, key, start),
+        }
+    }
+
+    /// A session, or the folder where it will be.
+    fn find(
+        gate: &'g GateEngine,
+        root: &Path,
+        key: &SessionKey,
+        patience: Patience,
+    ) -> Result<Result<Self, SessionFolder>, MemoryError> {
+        let folder = SessionFolder::make(root, &key.checked_folder()?)?;
+        Ok(Store::recover(locked(folder, patience)?, gate, key)?.map(Self))
+    }
+
+    fn begin(
+        folder: SessionFolder,
+        gate: &'g GateEngine,
+        key: &SessionKey,
+        start: &Start,
+    ) -> Result<Self, MemoryError> {
+        folder.sync_root()?;
+        Store::begin(folder, gate, key, start).map(Self)
     }
 
     /// What the session holds.

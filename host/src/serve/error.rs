@@ -39,6 +39,14 @@ pub enum ServeError {
         /// What the system said. Part of the message, and so no source.
         error: io::Error,
     },
+    /// Where sessions should be kept.
+    #[error("--store: {message}")]
+    Store {
+        /// The code for machines.
+        code: &'static str,
+        /// What is wrong.
+        message: String,
+    },
     /// Threads or signals are not to be had.
     #[error("the server can't be run: {0}")]
     System(io::Error),
@@ -57,6 +65,7 @@ impl ServeError {
             Self::Open { .. } => "serve_open",
             Self::ShortToken { .. } => "serve_token",
             Self::Listen { .. } => "serve_listen",
+            Self::Store { code, .. } => code,
             Self::System(_) => "serve_system",
             Self::Config(error) => error.code(),
             Self::Engine(error) => error.code(),

@@ -8,9 +8,9 @@ use hyper::header;
 use ralph_gate_http::routes;
 
 use super::Shared;
+use super::asked::Asked;
 use super::problem::Problem;
 use super::reply::{Content, Reply};
-use super::router::Asked;
 
 /// A longer body is evaluated on a thread that may take its time.
 const LONG: usize = 64 << 10;

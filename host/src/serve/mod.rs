@@ -1,21 +1,25 @@
-//! The gate as a service: questions that need no memory, and loops, over HTTP.
+//! The gate as a service: questions that need no memory, sessions, and loops, over HTTP.
 //!
 //! What needs no memory is answered by the component of `bindings/http`, which other engines run, too. Loops are run here,
-//! each by a process of its own, and told as streams of events.
+//! each by a process of its own, and told as streams of events. Sessions are kept here for harnesses that run their loops
+//! themselves.
 //!
 //! Safe unless it is told otherwise: it listens on this machine alone, wants a token beyond it, and bounds bodies, time,
 //! connections and requests.
 
 mod accept;
 mod access;
+mod asked;
 mod error;
 mod gate;
+mod key_path;
 mod loops;
 mod metrics;
 mod options;
 mod problem;
 mod reply;
 mod router;
+mod sessions;
 mod token;
 
 use std::net::{SocketAddr, TcpListener};
@@ -32,6 +36,7 @@ pub use error::ServeError;
 use loops::Loops;
 use metrics::Metrics;
 pub use options::{ServeLimits, ServeOptions};
+use sessions::Sessions;
 use token::Door;
 
 /// What all requests share.
@@ -39,6 +44,7 @@ struct Shared {
     http: Arc<HttpGate>,
     gate: Arc<GateEngine>,
     loops: Option<Arc<Loops>>,
+    sessions: Option<Arc<Sessions>>,
     program: PathBuf,
     door: Door,
     limits: ServeLimits,
@@ -84,6 +90,9 @@ impl Server {
     pub fn bind(options: &ServeOptions) -> Result<Self, ServeError> {
         options.check()?;
         let config = options.config.as_deref().map(Config::load).transpose()?;
+        let loops = config.map(Loops::new);
+        let sessions = options.store.as_deref().map(Sessions::at).transpose()?;
+        see_that_they_are_apart(loops.as_ref(), sessions.as_ref())?;
         let listen = |error| ServeError::Listen {
             listen: options.listen,
             error,
@@ -95,7 +104,8 @@ impl Server {
         let shared = Shared {
             http: Arc::new(HttpGate::new(limits)?),
             gate: Arc::new(GateEngine::with_limits(limits)?),
-            loops: config.map(|config| Arc::new(Loops::new(config))),
+            loops: loops.map(Arc::new),
+            sessions: sessions.map(Arc::new),
             program: options.program.clone(),
             door: Door::new(options.token.as_deref()),
             limits: options.limits,
@@ -142,6 +152,30 @@ impl Server {
         runtime.shutdown_background();
         served.map_err(ServeError::System)
     }
+}
+
+/// Sessions that others show evidence for are kept apart from those whose checks are run here.
+fn see_that_they_are_apart(
+    loops: Option<&Loops>,
+    sessions: Option<&Sessions>,
+) -> Result<(), ServeError> {
+    let (Some(loops), Some(folder)) = (loops, sessions.and_then(Sessions::folder)) else {
+        return Ok(());
+    };
+    let real = |path: &std::path::Path| {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        path.canonicalize().unwrap_or(absolute)
+    };
+    if real(&loops.root) != real(folder) {
+        return Ok(());
+    }
+    Err(ServeError::Store {
+        code: "serve_store",
+        message: format!(
+            "{} is where the loops of the configuration are; keep sessions in another folder",
+            folder.display()
+        ),
+    })
 }
 
 /// Waits for the end of the server, then lets every loop stop and waits for that, but not longer than it may.

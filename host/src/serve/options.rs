@@ -15,6 +15,9 @@ pub struct ServeOptions {
     pub token: Option<String>,
     /// The configuration whose agent and checks the loops run. Without one there are no loops.
     pub config: Option<PathBuf>,
+    /// Where sessions are kept for harnesses that run their loops themselves: a folder, or the address of a bucket. Without
+    /// one there are none.
+    pub store: Option<String>,
     /// The program that runs a loop: this one.
     pub program: PathBuf,
     /// What a request may take.
@@ -69,6 +72,7 @@ impl ServeOptions {
             listen,
             token: None,
             config: None,
+            store: None,
             program,
             limits: ServeLimits::default(),
             access_log: true,

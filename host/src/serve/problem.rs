@@ -64,6 +64,43 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, code, detail)
     }
 
+    /// What goes with a code.
+    pub(super) fn by_code(code: &str, detail: impl Into<String>) -> Self {
+        let status = match code {
+            "memory_no_session" | "nothing_to_resume" | "memory_empty_key" => StatusCode::NOT_FOUND,
+            "session_exists"
+            | "loop_completed"
+            | "checks_changed"
+            | "files_changed"
+            | "contract_changed"
+            | "override_not_allowed"
+            | "config_changed"
+            | "memory_busy"
+            | "memory_session_exists"
+            | "iteration_out_of_order"
+            | "invalid_snapshot"
+            | "unsupported_snapshot"
+            | "memory_went_back"
+            | "loop_stopped"
+            | "beginning_lost" => StatusCode::CONFLICT,
+            "from_inside" => StatusCode::FORBIDDEN,
+            // Of a request that was written down and is not what it was, too.
+            "note_too_long"
+            | "invalid_contract"
+            | "invalid_config"
+            | "invalid_json"
+            | "invalid_input"
+            | "unreadable_input"
+            | "invalid_file"
+            | "unknown_profile"
+            | "cost_budget_required" => StatusCode::UNPROCESSABLE_ENTITY,
+            "memory_conflict" => StatusCode::PRECONDITION_FAILED,
+            "loop_unreachable" => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::new(status, code, detail)
+    }
+
     /// A defect of this server: the details go to the log.
     pub(super) fn internal(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{self, HeaderValue};
@@ -16,9 +15,10 @@ use tokio::time::timeout;
 use super::Shared;
 use super::accept::Line;
 use super::access::Told;
+use super::asked::Asked;
 use super::problem::Problem;
 use super::reply::{Content, Reply, text};
-use super::{gate, loops};
+use super::{gate, loops, sessions};
 
 /// The text format of Prometheus.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -28,21 +28,12 @@ const SHORT: u64 = 64 << 10;
 /// How many longer ones are received at the same time.
 pub(super) const LONG_SEATS: usize = 64;
 
-/// A request whose body is there.
-#[derive(Debug)]
-pub(super) struct Asked {
-    pub(super) method: Method,
-    /// The path, without what follows a question mark.
-    pub(super) path: String,
-    pub(super) headers: hyper::HeaderMap,
-    pub(super) body: Bytes,
-}
-
 /// Who answers a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Route {
     Metrics,
     Loops(loops::Path),
+    Sessions(sessions::Path),
     /// The component: it knows which paths it has.
     Gate,
 }
@@ -52,7 +43,10 @@ impl Route {
         if path == "/metrics" {
             return Self::Metrics;
         }
-        loops::Path::of(path).map_or(Self::Gate, Self::Loops)
+        let loops = loops::Path::of(path).map(Self::Loops);
+        loops
+            .or_else(|| sessions::Path::of(path).map(Self::Sessions))
+            .unwrap_or(Self::Gate)
     }
 
     /// Its pattern, for counting.
@@ -60,6 +54,7 @@ impl Route {
         match self {
             Self::Metrics => "/metrics",
             Self::Loops(path) => path.pattern(),
+            Self::Sessions(path) => path.pattern(),
             Self::Gate => gate::pattern(path),
         }
     }
@@ -128,6 +123,7 @@ async fn respond(
     let answered = async {
         match route {
             Route::Loops(path) => loops::answer(shared, path, asked).await,
+            Route::Sessions(path) => sessions::answer(shared, path, asked).await,
             Route::Gate | Route::Metrics => gate::answer(shared, asked).await,
         }
     };

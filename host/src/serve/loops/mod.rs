@@ -19,9 +19,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Shared;
+use super::asked::Asked;
+use super::key_path::encoded;
 use super::problem::Problem;
 use super::reply::{Reply, events, json as as_json};
-use super::router::Asked;
 use crate::config::{Config, ConfigError, Request};
 use crate::engine::{Mode, OperatorNote};
 use crate::evidence::now_ms;
@@ -216,7 +217,7 @@ async fn complete(
     key: SessionKey,
     asked: &Asked,
 ) -> Result<Reply, Problem> {
-    let note: Note = body(asked)?;
+    let note: Note = asked.json()?;
     let note = OperatorNote {
         operator: note.operator,
         reason: note.reason,
@@ -245,8 +246,7 @@ fn again(loops: &Loops, key: &SessionKey, asked: &Asked) -> Result<Reply, Proble
 }
 
 async fn begin(shared: &Arc<Shared>, loops: &Arc<Loops>, asked: &Asked) -> Result<Reply, Problem> {
-    see_that_it_is_json(asked)?;
-    let text = std::str::from_utf8(&asked.body).map_err(|_| not_utf8())?;
+    let text = asked.json_text()?;
     if text.len() > LONGEST {
         let detail = format!(
             "a request for a loop has at most {LONGEST} bytes, not {}",
@@ -310,7 +310,7 @@ async fn resume(
     let resumption: Resumption = if asked.body.is_empty() {
         Resumption::default()
     } else {
-        body(asked)?
+        asked.json()?
     };
     for (name, text) in [
         ("operator", &resumption.operator),
@@ -341,7 +341,7 @@ async fn run(shared: &Arc<Shared>, start: Start, seat: Seat) -> Result<Reply, Pr
     match process::run(Arc::clone(shared), start, seat).await {
         Ok(Begun::Running) => {
             let mut reply = events(feed.subscribe(None));
-            let place = format!("/v1/loops/{}", path::encoded(key.text()));
+            let place = format!("/v1/loops/{}", encoded(key.text()));
             super::reply::set_text(&mut reply, header::LOCATION, &place);
             Ok(reply)
         }
@@ -366,34 +366,6 @@ pub(super) struct Resumption {
     accept_contract: bool,
 }
 
-fn body<T: for<'d> Deserialize<'d>>(asked: &Asked) -> Result<T, Problem> {
-    see_that_it_is_json(asked)?;
-    serde_json::from_slice(&asked.body).map_err(|error| {
-        let status = if error.is_data() {
-            StatusCode::UNPROCESSABLE_ENTITY
-        } else {
-            StatusCode::BAD_REQUEST
-        };
-        Problem::new(
-            status,
-            "invalid_json",
-            format!("the body can't be used: {error}"),
-        )
-    })
-}
-
-fn see_that_it_is_json(asked: &Asked) -> Result<(), Problem> {
-    let kind = asked.headers.get(header::CONTENT_TYPE);
-    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let essence = kind.split(';').next().unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case("application/json") {
-        return Ok(());
-    }
-    let detail = "send JSON, with `Content-Type: application/json`";
-    let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-    Err(Problem::new(status, "unsupported_media_type", detail))
-}
-
 /// Sees that a text can be handed to a process.
 fn check_text(name: &str, text: &str, most: usize) -> Result<(), Problem> {
     let detail = if text.is_empty() || text.len() > most {
@@ -405,14 +377,6 @@ fn check_text(name: &str, text: &str, most: usize) -> Result<(), Problem> {
     };
     let status = StatusCode::UNPROCESSABLE_ENTITY;
     Err(Problem::new(status, "invalid_text", detail).with("field", json!(name)))
-}
-
-fn not_utf8() -> Problem {
-    Problem::new(
-        StatusCode::BAD_REQUEST,
-        "invalid_utf8",
-        "the body is not UTF-8",
-    )
 }
 
 /// What is wrong with a request, or with the configuration.
@@ -430,38 +394,7 @@ fn config_problem(error: &ConfigError) -> Problem {
 
 /// Why a loop can't be asked, told or looked at.
 pub(super) fn run_problem(error: &RunError) -> Problem {
-    by_code(&error.code(), &error.to_string())
-}
-
-/// The status that goes with a code.
-pub(super) fn by_code(code: &str, detail: &str) -> Problem {
-    let status = match code {
-        "memory_no_session" | "nothing_to_resume" | "memory_empty_key" => StatusCode::NOT_FOUND,
-        "session_exists"
-        | "loop_completed"
-        | "checks_changed"
-        | "files_changed"
-        | "contract_changed"
-        | "override_not_allowed"
-        | "config_changed"
-        | "memory_busy"
-        | "memory_session_exists"
-        | "loop_stopped"
-        | "beginning_lost" => StatusCode::CONFLICT,
-        "from_inside" => StatusCode::FORBIDDEN,
-        // Of a request that was written down and is not what it was, too.
-        "note_too_long"
-        | "invalid_contract"
-        | "invalid_config"
-        | "invalid_json"
-        | "invalid_input"
-        | "unreadable_input"
-        | "unknown_profile"
-        | "cost_budget_required" => StatusCode::UNPROCESSABLE_ENTITY,
-        "loop_unreachable" => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    Problem::new(status, code, detail)
+    Problem::by_code(&error.code(), error.to_string())
 }
 
 /// A piece of a stream.

@@ -1,5 +1,6 @@
 //! The paths of loops.
 
+use super::super::key_path::KeyPath;
 use crate::memory::SessionKey;
 
 /// What a path is about.
@@ -22,16 +23,10 @@ pub(in crate::serve) enum Path {
 impl Path {
     /// None if it is about something else.
     pub(in crate::serve) fn of(path: &str) -> Option<Self> {
-        let rest = path.strip_prefix("/v1/loops")?;
-        if rest.is_empty() {
-            return Some(Self::All);
-        }
-        let (key, action) = match rest.strip_prefix('/')?.split_once('/') {
-            Some((key, action)) => (key, Some(action)),
-            None => (rest.strip_prefix('/')?, None),
+        let (key, action) = match KeyPath::of(path, "/v1/loops")? {
+            KeyPath::All => return Some(Self::All),
+            KeyPath::One(key, action) => (key, action),
         };
-        let key = decoded(key).filter(|key| !key.is_empty())?;
-        let key = SessionKey::Session(key);
         Some(match action {
             None => Self::One(key),
             Some("events") => Self::Events(key),
@@ -65,78 +60,18 @@ impl Path {
     }
 }
 
-/// A part of a path as the text that it stands for. None if it is no text.
-pub(in crate::serve) fn decoded(part: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digits = [rest.next()?, rest.next()?];
-            let digits = std::str::from_utf8(&digits).ok()?;
-            let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-            bytes.push(u8::from_str_radix(digits, 16).ok().filter(|_| is_hex)?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
-}
-
-/// A text as a part of a path.
-pub(in crate::serve) fn encoded(text: &str) -> String {
-    let encode = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-            char::from(byte).to_string()
-        }
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(encode).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn key(text: &str) -> SessionKey {
-        SessionKey::Session(text.to_owned())
-    }
-
     #[test]
-    fn every_key_has_a_path() {
+    fn a_path_is_of_a_loop_or_not() {
+        let key = SessionKey::Session("a b".to_owned());
+        let cancel = Path::of("/v1/loops/a%20b/cancel");
+        assert_eq!(cancel, Some(Path::Cancel(key.clone())));
+        assert_eq!(Path::of("/v1/loops/a%20b"), Some(Path::One(key)));
         assert_eq!(Path::of("/v1/loops"), Some(Path::All));
-        for text in [
-            "night run",
-            "a/b",
-            "..",
-            "../../etc",
-            "%",
-            "ключ",
-            "cancel",
-            "a?b#c",
-        ] {
-            let part = encoded(text);
-            assert_eq!(
-                Path::of(&format!("/v1/loops/{part}")),
-                Some(Path::One(key(text)))
-            );
-            let cancel = Path::of(&format!("/v1/loops/{part}/cancel"));
-            assert_eq!(cancel, Some(Path::Cancel(key(text))));
-        }
-    }
-
-    #[test]
-    fn what_is_no_text_is_no_path() {
-        for path in [
-            "/v1/loops/",
-            "/v1/loops/%",
-            "/v1/loops/%f",
-            "/v1/loops/%+1",
-            "/v1/loops/%ff",
-            "/v1/loops/a/b",
-            "/v1/loops/a/cancel/",
-            "/v1/loopsy",
-            "/v1/loop",
-        ] {
+        for path in ["/v1/loops/a/b", "/v1/loops/a/cancel/", "/v1/sessions/a"] {
             assert_eq!(Path::of(path), None, "{path}");
         }
     }

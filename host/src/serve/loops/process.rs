@@ -12,7 +12,7 @@ use super::super::Shared;
 use super::super::problem::Problem;
 use super::feed::Feed;
 use super::tell::{Told, told};
-use super::{Loops, Resumption, Seat, by_code};
+use super::{Loops, Resumption, Seat};
 use crate::engine::Mode;
 use crate::memory::SessionKey;
 
@@ -226,7 +226,7 @@ fn refused(line: &str) -> Option<Problem> {
     let said: Value = serde_json::from_str(line).ok()?;
     let error = said.get("error")?;
     let text = |name: &str| error.get(name).and_then(Value::as_str);
-    Some(by_code(text("code")?, text("message")?).with("error", error.clone()))
+    Some(Problem::by_code(text("code")?, text("message")?).with("error", error.clone()))
 }
 
 /// The agent's own output, as it comes.

@@ -1,0 +1,52 @@
+//! A request whose body is there.
+
+use bytes::Bytes;
+use hyper::{HeaderMap, Method, StatusCode, header};
+use serde::de::DeserializeOwned;
+
+use super::problem::Problem;
+
+/// A request whose body is there.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) method: Method,
+    /// The path, without what follows a question mark.
+    pub(super) path: String,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+impl Asked {
+    /// A header's text. None if there is none, or none that is text.
+    pub(super) fn header(&self, name: header::HeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The body as text that is said to be JSON.
+    pub(super) fn json_text(&self) -> Result<&str, Problem> {
+        let kind = self.header(header::CONTENT_TYPE).unwrap_or_default();
+        let essence = kind.split(';').next().unwrap_or_default().trim();
+        if !essence.eq_ignore_ascii_case("application/json") {
+            let detail = "send JSON, with `Content-Type: application/json`";
+            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+            return Err(Problem::new(status, "unsupported_media_type", detail));
+        }
+        std::str::from_utf8(&self.body).map_err(|_| {
+            let detail = "the body is not UTF-8";
+            Problem::new(StatusCode::BAD_REQUEST, "invalid_utf8", detail)
+        })
+    }
+
+    /// The body as a value.
+    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        serde_json::from_str(self.json_text()?).map_err(|error| {
+            let status = if error.is_data() {
+                StatusCode::UNPROCESSABLE_ENTITY
+            } else {
+                StatusCode::BAD_REQUEST
+            };
+            let detail = format!("the body can't be used: {error}");
+            Problem::new(status, "invalid_json", detail)
+        })
+    }
+}

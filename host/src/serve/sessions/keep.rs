@@ -1,0 +1,80 @@
+//! Where sessions are kept: in a folder of this machine, or in a bucket that several machines use.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[cfg(feature = "bucket")]
+use ralph_gate_bucket::BucketRoot;
+use ralph_gate_memory::disk::{Disk, Folder, Place};
+
+use crate::engine::GateEngine;
+use crate::memory::{
+    FileStore, LoopMemoryStore, MemoryError, Patience, SessionKey, Start, State, View,
+};
+
+/// How long to wait for somebody else who writes to the same session.
+const PATIENCE: Patience = Patience::Until(Duration::from_secs(20));
+
+/// Where sessions are kept.
+#[derive(Debug)]
+pub(super) enum Keep {
+    /// In a folder. Whoever writes locks the session as long as that takes.
+    Files(PathBuf),
+    /// In a bucket. Of two who write at the same time, one is told so.
+    #[cfg(feature = "bucket")]
+    Bucket(BucketRoot),
+}
+
+impl Keep {
+    /// Begins a session that is not there.
+    pub(super) fn create(
+        &self,
+        gate: &GateEngine,
+        key: &SessionKey,
+        start: &Start,
+    ) -> Result<State, MemoryError> {
+        match self {
+            Self::Files(root) => Ok(FileStore::create(gate, root, key, start, PATIENCE)?.state()),
+            #[cfg(feature = "bucket")]
+            Self::Bucket(root) => Ok(root.create(gate, key, start)?.state()),
+        }
+    }
+
+    /// Opens a session to write to it.
+    pub(super) fn open<'g>(
+        &self,
+        gate: &'g GateEngine,
+        key: &SessionKey,
+    ) -> Result<Box<dyn LoopMemoryStore + 'g>, MemoryError> {
+        match self {
+            Self::Files(root) => Ok(Box::new(FileStore::open(gate, root, key, PATIENCE)?)),
+            #[cfg(feature = "bucket")]
+            Self::Bucket(root) => Ok(Box::new(root.open(gate, key)?)),
+        }
+    }
+
+    /// What a session holds.
+    pub(super) fn state(&self, key: &SessionKey) -> Result<State, MemoryError> {
+        match self {
+            Self::Files(root) => Ok(View::open(root, key)?.recall()?.0),
+            #[cfg(feature = "bucket")]
+            Self::Bucket(root) => Ok(root.view(key)?.recall()?.0),
+        }
+    }
+
+    /// What happened in a session, as its file has it.
+    pub(super) fn log(&self, key: &SessionKey) -> Result<(State, Vec<u8>), MemoryError> {
+        match self {
+            Self::Files(root) => log(&*View::open(root, key)?),
+            #[cfg(feature = "bucket")]
+            Self::Bucket(root) => log(&root.view(key)?),
+        }
+    }
+}
+
+fn log<D: Disk>(view: &ralph_gate_memory::View<D>) -> Result<(State, Vec<u8>), MemoryError> {
+    let (state, _) = view.recall()?;
+    let events = Place::new(Folder::Session, "events.jsonl");
+    let found = view.disk().read(&events, 0)?;
+    Ok((state, found.map(|(bytes, _)| bytes).unwrap_or_default()))
+}

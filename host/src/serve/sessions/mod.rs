@@ -1,0 +1,321 @@
+//! Sessions that the server keeps for harnesses that run their loops themselves.
+//!
+//! A harness begins a session with a contract and shows each iteration; the server asks the gate, remembers, and answers with
+//! the verdict. The contract and the state of the loop are the server's: what the harness sends is evidence alone. Each state
+//! has a version, and a change says which one it is about, so that of two who write at the same time none is lost.
+//!
+//! Sessions are never those of the server's own loops: nobody shows evidence for a loop whose checks the server runs.
+
+mod condition;
+mod keep;
+mod path;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hyper::{Method, StatusCode, header};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::Shared;
+use super::asked::Asked;
+use super::error::ServeError;
+use super::problem::Problem;
+use super::reply::{JSON, Reply, set_text, text};
+use crate::engine::{CallError, GateEngine, Iteration, Mode, PrdUpdate, Resumption};
+use crate::evidence::now_ms;
+use crate::memory::course::{
+    Evaluated, LoopRecord, Reopened, ResumeRecord, Run, check_labels, reopen, word,
+};
+use crate::memory::{MemoryError, Recording, SessionKey, State};
+use condition::{Condition, is_known, tag};
+use keep::Keep;
+pub(super) use path::Path;
+
+/// The lines of an event log.
+const LINES: &str = "application/x-ndjson";
+
+/// The sessions of a server.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    keep: Keep,
+}
+
+impl Sessions {
+    /// The sessions in a folder, or at an address of a bucket.
+    pub(super) fn at(place: &str) -> Result<Self, ServeError> {
+        if !place.contains("://") {
+            let keep = Keep::Files(PathBuf::from(place));
+            return Ok(Self { keep });
+        }
+        #[cfg(feature = "bucket")]
+        {
+            let root = ralph_gate_bucket::BucketRoot::from_url(
+                place,
+                &ralph_gate_bucket::Options::default(),
+            );
+            let root = root.map_err(|error| ServeError::Store {
+                code: error.code(),
+                message: error.to_string(),
+            })?;
+            Ok(Self {
+                keep: Keep::Bucket(root),
+            })
+        }
+        #[cfg(not(feature = "bucket"))]
+        Err(ServeError::Store {
+            code: "serve_store",
+            message: format!(
+                "`{place}` is in a bucket, and this program was built without the feature `bucket`"
+            ),
+        })
+    }
+
+    /// The folder that they are in, if it is one.
+    pub(super) fn folder(&self) -> Option<&std::path::Path> {
+        match &self.keep {
+            Keep::Files(root) => Some(root),
+            #[cfg(feature = "bucket")]
+            Keep::Bucket(_) => None,
+        }
+    }
+}
+
+/// What a session begins with.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Beginning {
+    /// The request, as `/v1/route` takes it.
+    request: Box<RawValue>,
+    #[serde(default)]
+    policy: Option<Box<RawValue>>,
+    #[serde(default)]
+    prd: Option<String>,
+    #[serde(default)]
+    task_class: Option<String>,
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+    #[serde(default)]
+    argv: Vec<String>,
+    #[serde(default)]
+    prompt: String,
+    #[serde(default)]
+    record: Recording,
+}
+
+/// An iteration that is to be judged.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shown {
+    iteration: Iteration,
+    #[serde(default)]
+    prd: Vec<PrdUpdate>,
+    #[serde(default)]
+    runs: Vec<Run>,
+}
+
+/// A loop that is to go on, under the contract that it has.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GoingOn {
+    operator: String,
+    reason: String,
+}
+
+/// Answers a request about sessions.
+pub(super) async fn answer(
+    shared: &Arc<Shared>,
+    path: Path,
+    asked: Asked,
+) -> Result<Reply, Problem> {
+    let Some(sessions) = shared.sessions.clone() else {
+        let detail = "this server keeps no sessions; start it with --store FOLDER";
+        return Err(Problem::not_found("no_sessions", detail));
+    };
+    let gate = Arc::clone(&shared.gate);
+    // Files, buckets and the gate: on a thread that may take its time.
+    let work = move || match (path, &asked.method) {
+        (Path::One(key), &Method::PUT) => begin(&sessions, &gate, &key, &asked),
+        (Path::One(key), &Method::GET | &Method::HEAD) => show(&sessions, &key, &asked),
+        (Path::Evaluate(key), &Method::POST) => evaluate(&sessions, &gate, &key, &asked),
+        (Path::Resume(key), &Method::POST) => resume(&sessions, &gate, &key, &asked),
+        (Path::Events(key), &Method::GET | &Method::HEAD) => events(&sessions, &key, &asked),
+        (path, _) => Err(Problem::method(path.methods())),
+    };
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Problem::internal(error.to_string()))?
+}
+
+fn begin(
+    sessions: &Sessions,
+    gate: &GateEngine,
+    key: &SessionKey,
+    asked: &Asked,
+) -> Result<Reply, Problem> {
+    let beginning: Beginning = asked.json()?;
+    check_labels(&beginning.labels).map_err(|error| invalid(error.to_string()))?;
+    let policy = beginning.policy.as_ref().map_or("", |policy| policy.get());
+    let routing = gate.route(beginning.request.get(), policy);
+    let routing = routing.map_err(|error| call_problem(&error))?;
+    let (Mode::Ralph, Some(contract)) = (routing.mode, routing.contract) else {
+        let detail = "the request was routed to `standard`, which keeps no memory; ask for `ralph`";
+        return Err(invalid(detail));
+    };
+    let record = LoopRecord {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        at_ms: now_ms(),
+        session: Some(key.text().to_owned()),
+        mode: routing.mode,
+        profile: routing.profile,
+        enforcement: routing.enforcement,
+        task_class: beginning.task_class,
+        labels: beginning.labels,
+        contract,
+        contract_digest: routing.digest.unwrap_or_default(),
+        rules_digest: String::new(),
+        argv: beginning.argv,
+        prompt: beginning.prompt,
+        attended: None,
+    };
+    let start = record.start(beginning.prd).map_err(memory_problem)?;
+    let start = start.recorded(beginning.record);
+    let state = match sessions.keep.create(gate, key, &start) {
+        Err(error @ MemoryError::SessionExists { .. })
+            if asked.header(header::IF_NONE_MATCH).is_some() =>
+        {
+            let status = StatusCode::PRECONDITION_FAILED;
+            return Err(Problem::new(status, error.code(), error.to_string()));
+        }
+        created => created.map_err(memory_problem)?,
+    };
+    Ok(told(StatusCode::CREATED, key, &state))
+}
+
+fn show(sessions: &Sessions, key: &SessionKey, asked: &Asked) -> Result<Reply, Problem> {
+    let state = sessions.keep.state(key).map_err(memory_problem)?;
+    if is_known(asked, state.revision) {
+        return Ok(unchanged(state.revision));
+    }
+    Ok(told(StatusCode::OK, key, &state))
+}
+
+fn evaluate(
+    sessions: &Sessions,
+    gate: &GateEngine,
+    key: &SessionKey,
+    asked: &Asked,
+) -> Result<Reply, Problem> {
+    let condition = Condition::of(asked)?;
+    let shown: Shown = asked.json()?;
+    let mut store = sessions.keep.open(gate, key).map_err(memory_problem)?;
+    let state = store.state();
+    condition.check(state.revision)?;
+    let verdict = gate
+        .evaluate_final(&state.contract, state.snapshot.as_deref(), &shown.iteration)
+        .map_err(|error| call_problem(&error))?;
+    let evaluated = Evaluated {
+        at_ms: now_ms(),
+        iteration: &shown.iteration,
+        verdict: &verdict,
+        events: Vec::new(),
+        prd: shown.prd,
+        runs: shown.runs,
+    };
+    let change = evaluated.change(key).map_err(memory_problem)?;
+    // Nobody hears of a verdict that is not remembered.
+    let saved = store.save(&change).map_err(memory_problem)?;
+    let body = serde_json::to_string(&verdict).map_err(|error| memory_problem(error.into()))?;
+    Ok(tagged(text(StatusCode::OK, JSON, body), saved.revision))
+}
+
+fn resume(
+    sessions: &Sessions,
+    gate: &GateEngine,
+    key: &SessionKey,
+    asked: &Asked,
+) -> Result<Reply, Problem> {
+    let condition = Condition::of(asked)?;
+    let going_on: GoingOn = asked.json()?;
+    let mut store = sessions.keep.open(gate, key).map_err(memory_problem)?;
+    let state = store.state();
+    condition.check(state.revision)?;
+    let resumption = Resumption {
+        operator: going_on.operator,
+        reason: going_on.reason,
+        accept_contract: false,
+    };
+    let reopened = reopen(gate, &state, &state.contract, &resumption);
+    let snapshot = match reopened.map_err(|error| call_problem(&error))? {
+        Reopened::New => None,
+        Reopened::At(snapshot) => Some(snapshot),
+        Reopened::Completed { iteration } => {
+            let detail = format!("the loop is complete since iteration {iteration}; begin another");
+            return Err(Problem::by_code("loop_completed", detail));
+        }
+    };
+    let report = gate.check_contract(&state.contract, None);
+    let report = report.map_err(|error| Problem::internal(error.to_string()))?;
+    let record = ResumeRecord {
+        at_ms: now_ms(),
+        operator: resumption.operator,
+        reason: resumption.reason,
+        contract: state.contract.clone(),
+        contract_digest: report.digest.unwrap_or_default(),
+        rules_digest: String::new(),
+        argv: Vec::new(),
+        prompt: String::new(),
+    };
+    let change = record
+        .change(&state, snapshot, None)
+        .map_err(memory_problem)?;
+    store.save(&change).map_err(memory_problem)?;
+    Ok(told(StatusCode::OK, key, &store.state()))
+}
+
+fn events(sessions: &Sessions, key: &SessionKey, asked: &Asked) -> Result<Reply, Problem> {
+    let (state, log) = sessions.keep.log(key).map_err(memory_problem)?;
+    if is_known(asked, state.revision) {
+        return Ok(unchanged(state.revision));
+    }
+    Ok(tagged(text(StatusCode::OK, LINES, log), state.revision))
+}
+
+/// A session as it is now.
+fn told(status: StatusCode, key: &SessionKey, state: &State) -> Reply {
+    let mut body = json!(state);
+    if let Some(fields) = body.as_object_mut() {
+        fields.insert("key".to_owned(), json!(key));
+    }
+    tagged(text(status, JSON, body.to_string()), state.revision)
+}
+
+fn unchanged(revision: u64) -> Reply {
+    tagged(text(StatusCode::NOT_MODIFIED, JSON, ""), revision)
+}
+
+fn tagged(mut reply: Reply, revision: u64) -> Reply {
+    set_text(&mut reply, header::ETAG, &tag(revision));
+    reply
+}
+
+fn invalid(detail: impl Into<String>) -> Problem {
+    Problem::by_code("invalid_input", detail)
+}
+
+/// Why a session can't be read or written.
+#[allow(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+fn memory_problem(error: MemoryError) -> Problem {
+    Problem::by_code(error.code(), format!("{error}; {}", error.help()))
+}
+
+/// What the gate said.
+fn call_problem(error: &CallError) -> Problem {
+    match error {
+        CallError::Gate(error) => {
+            Problem::by_code(&word(&error.code), error.to_string()).with("error", json!(error))
+        }
+        CallError::Engine(error) => Problem::internal(error.to_string()),
+    }
+}
