@@ -32,6 +32,7 @@ fn the_gate_answers_over_http_as_everywhere() {
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     let document = connection.get("/v1/openapi.json").unwrap();
     assert_eq!(document.json()["openapi"], "3.1.0");
+    assert!(document.json()["paths"]["/v1/sessions/{session}"].is_object());
 }
 
 #[test]

@@ -5,10 +5,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, StatusCode};
+use ralph_gate_http::routes::OPENAPI;
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -17,11 +19,13 @@ use super::accept::Line;
 use super::access::Told;
 use super::asked::Asked;
 use super::problem::Problem;
-use super::reply::{Content, Reply, text};
+use super::reply::{Content, JSON, Reply, text};
 use super::{gate, loops, sessions};
 
 /// The text format of Prometheus.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
+/// The description of all paths: made from the WIT by `xtask`.
+const DOCUMENT: &str = include_str!("openapi.json");
 
 /// A body with at most so many bytes is received whoever else sends one.
 const SHORT: u64 = 64 << 10;
@@ -32,6 +36,8 @@ pub(super) const LONG_SEATS: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Route {
     Metrics,
+    /// What is found under which path, here and in the component.
+    Document,
     Loops(loops::Path),
     Sessions(sessions::Path),
     /// The component: it knows which paths it has.
@@ -40,8 +46,10 @@ enum Route {
 
 impl Route {
     fn of(path: &str) -> Self {
-        if path == "/metrics" {
-            return Self::Metrics;
+        match path {
+            "/metrics" => return Self::Metrics,
+            OPENAPI => return Self::Document,
+            _ => {}
         }
         let loops = loops::Path::of(path).map(Self::Loops);
         loops
@@ -53,6 +61,7 @@ impl Route {
     fn pattern(&self, path: &str) -> &'static str {
         match self {
             Self::Metrics => "/metrics",
+            Self::Document => OPENAPI,
             Self::Loops(path) => path.pattern(),
             Self::Sessions(path) => path.pattern(),
             Self::Gate => gate::pattern(path),
@@ -108,8 +117,10 @@ async fn respond(
     if !is_health {
         shared.door.enter(request.headers())?;
     }
-    if route == Route::Metrics {
-        return metrics(shared, request.method());
+    match route {
+        Route::Metrics => return look(request.method(), METRICS, shared.metrics.text()),
+        Route::Document => return look(request.method(), JSON, DOCUMENT),
+        Route::Loops(_) | Route::Sessions(_) | Route::Gate => {}
     }
     // First the body: whoever sends it slowly keeps no seat from others.
     let asked = whole(shared, request).await?;
@@ -124,7 +135,7 @@ async fn respond(
         match route {
             Route::Loops(path) => loops::answer(shared, path, asked).await,
             Route::Sessions(path) => sessions::answer(shared, path, asked).await,
-            Route::Gate | Route::Metrics => gate::answer(shared, asked).await,
+            Route::Gate | Route::Metrics | Route::Document => gate::answer(shared, asked).await,
         }
     };
     let limit = shared.limits.answer;
@@ -138,11 +149,12 @@ async fn respond(
     })
 }
 
-fn metrics(shared: &Shared, method: &Method) -> Result<Reply, Problem> {
+/// Something that is there to be looked at.
+fn look(method: &Method, kind: &'static str, body: impl Into<Bytes>) -> Result<Reply, Problem> {
     if !matches!(*method, Method::GET | Method::HEAD) {
         return Err(Problem::method("GET, HEAD"));
     }
-    Ok(text(StatusCode::OK, METRICS, shared.metrics.text()))
+    Ok(text(StatusCode::OK, kind, body))
 }
 
 /// Waits for the body, but not for ever, and not for more of it than it may have.

@@ -105,7 +105,7 @@ const OF_THE_TREE: &[Check<Path>] = &[
     check_of("the types of Python are those of the WIT", python::types),
     check_of(
         "the OpenAPI document is that of the WIT and the routes",
-        openapi::document,
+        openapi::documents,
     ),
     check_of("every Rust file says what it is", house::first_lines),
     check_of("versions stand in the workspace table", house::versions),

@@ -1,14 +1,20 @@
-//! The OpenAPI document, which is checked in, is what the WIT and the routes give.
+//! The OpenAPI documents, which are checked in, are what the WIT and the routes give.
 
 use std::path::Path;
 
 use super::{Violation, read};
-use crate::bindings::openapi::{FILE, generate};
+use crate::bindings::openapi::{Face, generate};
 
-/// Compares the file with what is generated.
-pub(super) fn document(root: &Path) -> Vec<Violation> {
-    let violation = |message: String| vec![Violation::new(FILE, 0, message)];
-    match (generate(root), read(root, FILE)) {
+/// Compares each file with what is generated.
+pub(super) fn documents(root: &Path) -> Vec<Violation> {
+    let found = Face::ALL.map(|face| document(root, face));
+    found.into_iter().flatten().collect()
+}
+
+fn document(root: &Path, face: Face) -> Vec<Violation> {
+    let file = face.file();
+    let violation = |message: String| vec![Violation::new(file, 0, message)];
+    match (generate(root, face), read(root, file)) {
         (Err(error), _) => violation(format!("can't be generated: {error:#}")),
         (_, Err(missing)) => vec![missing],
         (Ok(generated), Ok(text)) if generated == text => Vec::new(),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use wit_parser::{Function, Type, TypeDefKind};
 
 use super::schemas::{WORK, Way, nullable, of_type};
-use super::{Operation, Request, reference};
+use super::{Operation, Request, Success, reference};
 use crate::bindings::wit::{Wit, docs, snake};
 
 /// Parameters that may be left out although their type has no case for that.
@@ -115,6 +115,8 @@ pub(super) fn operations(wit: &Wit) -> Result<Vec<Operation>> {
             example: None,
         }),
         answer: Some(json!({ "type": "object" })),
+        success: Success::default(),
+        headers: &[],
         problems: vec![400, 404, 405, 409, 413, 415, 422],
     });
     Ok(operations)
@@ -137,6 +139,8 @@ fn look(route: &Route, id: &str, description: &str, answer: &Value) -> [Operatio
         description,
         request: None,
         answer,
+        success: Success::default(),
+        headers: &[],
         problems: vec![405],
     };
     [
@@ -176,6 +180,8 @@ fn call(wit: &Wit, route: &Route, name: &str) -> Result<Operation> {
             example: example.transpose()?,
         }),
         answer: Some(answer(wit, name, function)?),
+        success: Success::default(),
+        headers: &[],
         problems,
     })
 }

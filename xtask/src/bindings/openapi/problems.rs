@@ -3,12 +3,12 @@
 use ralph_gate_http::problem::{Code, MEDIA_TYPE, TYPE};
 use serde_json::{Map, Value, json};
 
-use super::{reference as schema_reference, with};
+use super::{Face, reference as schema_reference, with};
 
 /// The schema of every problem.
 pub(super) const SCHEMA: &str = "ProblemDetails";
 
-/// What a status is called, and when it is given.
+/// What a status of the component is called, and when it is given.
 const STATUSES: &[(u16, &str, &str)] = &[
     (400, "BadRequest", "The body can't be read."),
     (
@@ -39,9 +39,56 @@ const STATUSES: &[(u16, &str, &str)] = &[
     ),
 ];
 
+/// Those that the server has beside them, or gives for more reasons.
+const OF_SERVER: &[(u16, &str, &str)] = &[
+    (304, "NotModified", "Whoever asks has this version."),
+    (
+        401,
+        "Unauthorized",
+        "The server has a token, and the request has not.",
+    ),
+    (
+        403,
+        "Forbidden",
+        "A page of another site asked, or a process of the loop itself.",
+    ),
+    (404, "NotFound", "What the path names is not there."),
+    (408, "RequestTimeout", "The body took too long."),
+    (
+        409,
+        "Conflict",
+        "The request does not fit the state of the loop.",
+    ),
+    (
+        412,
+        "PreconditionFailed",
+        "The session has another version by now, or is there already.",
+    ),
+    (
+        428,
+        "PreconditionRequired",
+        "A change must say which version it is about.",
+    ),
+    (429, "TooManyRequests", "There is too much to do."),
+    (
+        503,
+        "ServiceUnavailable",
+        "The answer took too long, or a loop can't be reached.",
+    ),
+];
+
+fn statuses(face: Face) -> Vec<&'static (u16, &'static str, &'static str)> {
+    let of_server = if face == Face::Server { OF_SERVER } else { &[] };
+    let is_other = |it: &&(u16, &str, &str)| of_server.iter().all(|(status, ..)| *status != it.0);
+    let mut all: Vec<_> = STATUSES.iter().filter(is_other).chain(of_server).collect();
+    all.sort_unstable();
+    all
+}
+
 /// A reference to the response of a status.
 pub(super) fn reference(status: u16) -> Value {
-    let found = STATUSES.iter().find(|(known, ..)| *known == status);
+    let mut known = STATUSES.iter().chain(OF_SERVER);
+    let found = known.find(|(known, ..)| *known == status);
     let name = found.map_or("", |(_, name, _)| name);
     json!({ "$ref": format!("#/components/responses/{name}") })
 }
@@ -53,21 +100,26 @@ fn codes(status: u16) -> Vec<&'static str> {
 }
 
 /// One response for each status.
-pub(super) fn responses() -> Map<String, Value> {
-    let responses = STATUSES.iter().map(|(status, name, when)| {
+pub(super) fn responses(face: Face) -> Map<String, Value> {
+    let responses = statuses(face).into_iter().map(|(status, name, when)| {
+        if *status == 304 {
+            return ((*name).to_owned(), json!({ "description": when }));
+        }
+        let mut fields = json!({ "status": { "const": status } });
+        if face == Face::Component {
+            fields = with(fields, "code", json!({ "enum": codes(*status) }));
+        }
         let schema = json!({
-            "allOf": [
-                schema_reference(SCHEMA),
-                {
-                    "type": "object",
-                    "properties": { "status": { "const": status }, "code": { "enum": codes(*status) } },
-                },
-            ],
+            "allOf": [schema_reference(SCHEMA), { "type": "object", "properties": fields }],
         });
         let mut response = json!({ "description": when });
         if *status == 405 {
             let allow = json!({ "description": "The methods that the path takes.", "required": true, "schema": { "type": "string" } });
             response = with(response, "headers", json!({ "Allow": allow }));
+        }
+        if *status == 429 {
+            let again = json!({ "description": "After how many seconds to try again.", "required": true, "schema": { "type": "string" } });
+            response = with(response, "headers", json!({ "Retry-After": again }));
         }
         let content = json!({ MEDIA_TYPE: { "schema": schema } });
         ((*name).to_owned(), with(response, "content", content))
@@ -76,8 +128,24 @@ pub(super) fn responses() -> Map<String, Value> {
 }
 
 /// Problem details (RFC 9457), with what the gate says.
-pub(super) fn schema() -> Value {
+pub(super) fn schema(face: Face) -> Value {
     let codes: Vec<&str> = Code::all().map(Code::as_str).collect();
+    let mut code = json!({ "description": "The kind of problem, for machines.", "type": "string" });
+    code = match face {
+        Face::Component => with(code, "enum", json!(codes)),
+        // The gate's, the memory's, those of loops and those of HTTP.
+        Face::Server => with(code, "pattern", json!("^[a-z0-9_]+$")),
+    };
+    let error = match face {
+        Face::Component => json!({
+            "description": "What the gate answered, as it is everywhere else. Only where the gate was asked.",
+            "$ref": "#/components/schemas/GateError",
+        }),
+        Face::Server => json!({
+            "description": "What was answered, as it is everywhere else. Only where the gate or a loop was asked.",
+            "type": "object",
+        }),
+    };
     let count =
         |description: &str| json!({ "description": description, "type": "integer", "minimum": 0 });
     json!({
@@ -89,13 +157,10 @@ pub(super) fn schema() -> Value {
             "title": { "description": "What kind of problem it is.", "type": "string" },
             "status": { "description": "The status of the response.", "type": "integer" },
             "detail": { "description": "What is wrong, where, and what to do about it.", "type": "string" },
-            "code": { "description": "The kind of problem, for machines.", "type": "string", "enum": codes },
+            "code": code,
             "observed": count("How many bytes the body has, where that is known."),
             "limit": count("How many bytes it may have."),
-            "error": {
-                "description": "What the gate answered, as it is everywhere else. Only where the gate was asked.",
-                "$ref": "#/components/schemas/GateError",
-            },
+            "error": error,
         },
     })
 }
