@@ -1,11 +1,13 @@
-//! Sessions in a bucket of a real server: two processes of 32 threads each, on 8 sessions, without a lock.
+//! Sessions in a bucket of a real server: two processes of 32 threads each, on 8 sessions, without a lock; and two servers of
+//! ours with 32 clients each.
 //!
-//! `cargo xtask test` installs the server first. `RALPH_GATE_BUCKET=full` writes 20,000 times instead of 2,000. Prints what
+//! `cargo xtask test` installs the server first. `RALPH_GATE_BUCKET=full` writes 20,000 times instead of 500. Prints what
 //! it counted, which the usual harness would keep.
 
 #[path = "../../host/bucket/tests/storage/gate.rs"]
 mod gate;
 mod server;
+mod servers;
 mod writer;
 
 use std::env;
@@ -52,10 +54,11 @@ fn main() -> ExitCode {
 
 fn test() -> Result<()> {
     let full = env::var("RALPH_GATE_BUCKET").is_ok_and(|extent| extent == "full");
-    let writes = if full { 20_000 } else { 2_000 };
+    let writes = if full { 20_000 } else { 500 };
     let server = Server::start(0)?;
     is_honest(&server)?;
     crowd("an honest server", &server, writes)?;
+    servers::race(&server, writes)?;
     drop(server);
     // A fifth of it: every lie costs the client a pause.
     crowd("a server that lies", &Server::start(5)?, writes / 5)

@@ -1,11 +1,11 @@
 //! The server of S3 as a process, for as long as a test needs it.
 
-use std::env;
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
+use ralph_gate_tests::python::python;
 
 use crate::BUCKET;
 
@@ -19,7 +19,7 @@ impl Server {
     /// Every so many writes of a session fail; none of them if it is 0.
     pub(crate) fn start(lies: u32) -> Result<Self> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bucket/server.py");
-        let mut process = Command::new(python()?)
+        let mut process = Command::new(python("bucket"))
             .arg(script)
             .args(["--lies", &lies.to_string()])
             .stdin(Stdio::piped())
@@ -74,17 +74,4 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// The Python that `cargo xtask test` has installed the server for.
-fn python() -> Result<PathBuf> {
-    let executable = env::current_exe()?;
-    let target = executable.ancestors().nth(3).context("no target folder")?;
-    let python = target.join("bucket/venv/bin/python");
-    ensure!(
-        python.exists(),
-        "{} is missing; `cargo xtask test` installs it",
-        python.display()
-    );
-    Ok(python)
 }

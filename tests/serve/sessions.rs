@@ -5,19 +5,19 @@ use std::process::Command;
 use std::thread;
 
 use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::logs::Scratch;
 use ralph_gate_tests::web::{Answer, Connection, Served};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// A server, and the folder that its sessions are in.
 struct Kept {
     server: Served,
-    folder: TempDir,
+    folder: Scratch,
 }
 
 impl Kept {
     fn start() -> Self {
-        let folder = TempDir::new().unwrap();
+        let folder = Scratch::new();
         let server = serve(&folder);
         Self { server, folder }
     }
@@ -27,7 +27,7 @@ impl Kept {
     }
 }
 
-fn serve(folder: &TempDir) -> Served {
+fn serve(folder: &Scratch) -> Served {
     let store = folder.path().join("sessions");
     let arguments = ["--no-access-log", "--store", store.to_str().unwrap()];
     Served::start(Command::new(binary()), &arguments).unwrap()
@@ -276,7 +276,7 @@ fn a_loop_that_stopped_goes_on_when_an_operator_says_so() {
 fn of_many_writers_none_is_lost() {
     const WRITERS: usize = 8;
     const WRITES: u64 = 15;
-    let folder = TempDir::new().unwrap();
+    let folder = Scratch::new();
     // Two processes, one folder.
     let servers = [serve(&folder), serve(&folder)];
     let begun = Harness(servers[0].connect().unwrap()).begin("crowded");
@@ -315,7 +315,7 @@ fn write(harness: &mut Harness, times: u64) -> usize {
 
 #[test]
 fn sessions_are_kept_apart_from_loops() {
-    let folder = TempDir::new().unwrap();
+    let folder = Scratch::new();
     let config = "[agent]\nargv = [\"true\"]\n[checks.notes]\nkind = \"file\"\npath = \"notes\"\n";
     fs::write(folder.path().join("ralph-gate.toml"), config).unwrap();
     let refused = |store: &str| {

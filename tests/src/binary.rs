@@ -1,9 +1,9 @@
 //! Where the real `ralph-gate` command is.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::{env, fs};
 
 use serde_json::Value;
 
@@ -22,25 +22,46 @@ pub fn binary() -> &'static Path {
         if let Some(built) = env::var_os(BUILT) {
             return built.into();
         }
-        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        // The whole workspace, so that cargo chooses the same features as for the tests.
-        cargo.args(["build", "--workspace", "--bin", "ralph-gate"]);
-        cargo.args(["--message-format", "json-render-diagnostics"]);
-        if !cfg!(debug_assertions) {
-            cargo.arg("--release");
-        }
-        let output = cargo
-            .current_dir(workspace)
-            .stderr(Stdio::inherit())
-            .output()
-            .expect("cargo runs");
-        assert!(output.status.success(), "cargo could not build ralph-gate");
-        String::from_utf8_lossy(&output.stdout)
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-            .filter(|message| message["target"]["name"] == "ralph-gate")
-            .find_map(|message| message["executable"].as_str().map(PathBuf::from))
-            .expect("cargo built no ralph-gate")
+        build(&[])
     })
+}
+
+/// The command with a feature that it usually has not, built and copied beside the one without. A test has the feature's name.
+///
+/// # Panics
+///
+/// If it can't be built.
+pub fn binary_with(feature: &str) -> PathBuf {
+    // With a test: then cargo chooses the same features for what they have in common.
+    let feature_of = format!("ralph-gate/{feature}");
+    let built = build(&["--features", &feature_of, "--test", feature]);
+    let folder = built.parent().expect("it is in a folder").join(feature);
+    fs::create_dir_all(&folder).expect("a folder");
+    let copy = folder.join("ralph-gate");
+    fs::copy(&built, &copy).expect("copied");
+    copy
+}
+
+fn build(further: &[&str]) -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // The whole workspace, so that cargo chooses the same features as for the tests.
+    cargo.args(["build", "--workspace", "--bin", "ralph-gate"]);
+    cargo.args(further);
+    cargo.args(["--message-format", "json-render-diagnostics"]);
+    if !cfg!(debug_assertions) {
+        cargo.arg("--release");
+    }
+    let output = cargo
+        .current_dir(workspace)
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "cargo could not build ralph-gate");
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["target"]["name"] == "ralph-gate")
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .expect("cargo built no ralph-gate")
 }

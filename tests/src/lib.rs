@@ -21,6 +21,7 @@ pub mod place;
 pub mod policies;
 #[cfg(all(feature = "host", target_os = "linux"))]
 pub mod processes;
+pub mod python;
 pub mod random;
 pub mod said;
 #[cfg(feature = "host")]

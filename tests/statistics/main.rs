@@ -5,15 +5,16 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::{env, thread};
+use std::thread;
 
 use ralph_gate_report::model::Interval;
 use ralph_gate_report::statistics::{
     Random, fisher_exact, holm, mann_whitney, mcnemar, mean, newcombe, newcombe_paired, quantile,
     sample_ratio, wilcoxon, wilson,
 };
+use ralph_gate_tests::python::python;
 use serde::Serialize;
 
 const TABLES: usize = 1_000;
@@ -130,22 +131,9 @@ fn apart(name: &str, found: f64, expected: f64) -> f64 {
     }
 }
 
-/// The Python that `cargo xtask test` has installed the packages for.
-fn python() -> PathBuf {
-    let executable = env::current_exe().unwrap();
-    let target = executable.ancestors().nth(3).unwrap();
-    let python = target.join("statistics/venv/bin/python");
-    assert!(
-        python.exists(),
-        "{} is missing; `cargo xtask test` installs it",
-        python.display()
-    );
-    python
-}
-
 fn ask_python(cases: &[Case]) -> Vec<BTreeMap<String, Vec<f64>>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("statistics/reference.py");
-    let mut child = Command::new(python())
+    let mut child = Command::new(python("statistics"))
         .arg(script)
         .env_remove("PYTHONPATH")
         .env("PYTHONDONTWRITEBYTECODE", "1")

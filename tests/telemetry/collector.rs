@@ -3,11 +3,12 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use ralph_gate_tests::python::python;
 use ralph_gate_tests::waiting::wait_until;
 use serde_json::Value;
 
@@ -18,23 +19,10 @@ pub(crate) struct Collector {
     requests: Arc<Mutex<Vec<Value>>>,
 }
 
-/// The Python that has the decoder. `cargo xtask test` installs it.
-fn python() -> PathBuf {
-    let program = std::env::current_exe().unwrap();
-    let target = program.ancestors().nth(3).unwrap();
-    target.join("telemetry/venv/bin/python")
-}
-
 impl Collector {
     pub(crate) fn start() -> Self {
-        let python = python();
-        assert!(
-            python.exists(),
-            "{} is missing: `cargo xtask test` installs what decodes OTLP",
-            python.display()
-        );
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("telemetry/collector.py");
-        let mut child = Command::new(python)
+        let mut child = Command::new(python("telemetry"))
             .arg(script)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -9,7 +9,6 @@
 
 mod bench;
 mod bindings;
-mod bucket;
 mod build;
 mod cli;
 mod clients;
@@ -23,14 +22,13 @@ mod hostile;
 mod install;
 mod model;
 mod mutants;
+mod peers;
 mod policies;
 mod process;
 mod replay;
 mod scratch;
 mod setup;
 mod sources;
-mod statistics;
-mod telemetry;
 mod terminal;
 mod test;
 mod tidy;

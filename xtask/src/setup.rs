@@ -7,8 +7,8 @@ use anyhow::Result;
 use crate::bindings::python;
 use crate::cli::{Args, Command};
 use crate::clients::{self, Clients};
+use crate::peers;
 use crate::process;
-use crate::statistics;
 use crate::terminal::{step, yellow};
 use crate::toolchains::{self, Toolchain};
 use crate::workspace::Workspace;
@@ -61,7 +61,7 @@ fn run(workspace: &Workspace, _: &Args) -> Result<()> {
         python::ensure(workspace)
     })?;
     let references = step("checking what statistics are compared with", || {
-        statistics::ensure(workspace)
+        peers::STATISTICS.ensure(workspace)
     })?;
     let skips = tools.skips.iter().chain(&clients).chain(&python);
     let skips = skips.chain(&references);

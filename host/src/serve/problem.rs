@@ -126,6 +126,19 @@ impl Problem {
     }
 }
 
+/// Sees that a text of a request can be handed to a process, or written down.
+pub(super) fn check_text(name: &str, text: &str, most: usize) -> Result<(), Problem> {
+    let detail = if text.is_empty() || text.len() > most {
+        format!("{name} must have 1 to {most} bytes, not {}", text.len())
+    } else if text.contains('\0') {
+        format!("{name} must not have a NUL")
+    } else {
+        return Ok(());
+    };
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    Err(Problem::new(status, "invalid_text", detail).with("field", json!(name)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::reply::Content;

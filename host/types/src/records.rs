@@ -966,7 +966,7 @@ pub struct Prd {
 #[serde(deny_unknown_fields)]
 pub struct PrdUpdate {
     pub id: String,
-    #[serde(default)]
+    /// Must be there, as in the gate's own reader: a default would change a line by accident.
     pub passes: bool,
     /// What proves it; written beside `passes` as `evidence`.
     #[serde(default)]

@@ -12,20 +12,18 @@ use crate::build::{self, Built, Profile};
 use crate::cli::{Args, Command, Flag};
 use crate::clients::{self, Clients};
 use crate::crash::{self, Done};
+use crate::peers::{self, Peer};
 use crate::setup::{self, Skip, Tools};
 use crate::terminal::{bold, green, red, seconds, table, yellow};
 use crate::workspace::{Workspace, in_ci};
-use crate::{
-    AlreadyReported, bucket, demo, example, policies, process, replay, statistics, telemetry, tidy,
-    verify,
-};
+use crate::{AlreadyReported, demo, example, policies, process, replay, tidy, verify};
 use counts::Counts;
 
 pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
-              unit and integration tests with the vectors, doc tests, statistics against SciPy and statsmodels, sessions on a real server of S3, real agent clients, OpenTelemetry, templates of policies, the packages for Node, Python and browsers, the playground,\n\
+              unit and integration tests with the vectors, doc tests, statistics against SciPy and statsmodels, sessions on a real server of S3, the server asked by Schemathesis, real agent clients, OpenTelemetry, templates of policies, the packages for Node, Python and browsers, the playground,\n\
               every vector on every host, every log that these tests left once more, killed processes, tidy, the reproducible build, the demo, the worked example. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
@@ -103,6 +101,11 @@ const STEPS: &[Step] = &[
         name: "bucket",
         extent: Extent::Usual,
         run: race_in_a_bucket,
+    },
+    Step {
+        name: "openapi",
+        extent: Extent::Usual,
+        run: ask_by_document,
     },
     Step {
         name: "clients",
@@ -255,10 +258,11 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
     let rest = [
         Clients::Usual.target(),
         Clients::Opencode.target(),
-        statistics::TARGET,
-        bucket::TARGET,
         "hosts",
-        "telemetry",
+        peers::STATISTICS.target,
+        peers::BUCKET.target,
+        peers::OPENAPI.target,
+        peers::TELEMETRY.target,
     ]
     .map(|it| format!("--test={it}"));
     for targets in [&["--all-targets".to_owned()][..], &rest] {
@@ -277,28 +281,44 @@ fn tests(run: &mut Run<'_>) -> Result<Counts> {
 
 /// The same thousand tables in other implementations.
 fn compare_statistics(run: &mut Run<'_>) -> Result<Counts> {
-    if let Some(skip) = statistics::ensure(run.workspace)? {
-        return Ok(Counts {
-            skips: vec![skip],
-            ..Counts::default()
-        });
-    }
-    run_tests(run, &["--test", statistics::TARGET])
+    beside(run, peers::STATISTICS)
 }
 
-/// Two processes that share nothing but a server of S3. Prints what it counted.
-fn race_in_a_bucket(run: &mut Run<'_>) -> Result<Counts> {
-    if let Some(skip) = bucket::ensure(run.workspace)? {
-        return Ok(Counts {
-            skips: vec![skip],
-            ..Counts::default()
-        });
+/// Tests beside something that is installed for them.
+fn beside(run: &mut Run<'_>, peer: Peer) -> Result<Counts> {
+    match peer.ensure(run.workspace)? {
+        Some(skip) => Ok(skipped(skip)),
+        None => run_tests(run, &["--test", peer.target]),
+    }
+}
+
+/// A test that prints what it counted.
+fn told(run: &mut Run<'_>, peer: Peer) -> Result<Counts> {
+    if let Some(skip) = peer.ensure(run.workspace)? {
+        return Ok(skipped(skip));
     }
     let mut cargo = run.workspace.cargo(&["test", "--workspace", "--quiet"]);
     // What is on this machine is not reached through another one.
     cargo.env("NO_PROXY", "127.0.0.1");
-    process::run(cargo.args(locked()).args(["--test", bucket::TARGET]))?;
+    process::run(cargo.args(locked()).args(["--test", peer.target]))?;
     Ok(Counts::passed())
+}
+
+fn skipped(skip: Skip) -> Counts {
+    Counts {
+        skips: vec![skip],
+        ..Counts::default()
+    }
+}
+
+/// Processes that share nothing but a server of S3.
+fn race_in_a_bucket(run: &mut Run<'_>) -> Result<Counts> {
+    told(run, peers::BUCKET)
+}
+
+/// A client that knows the server's document alone.
+fn ask_by_document(run: &mut Run<'_>) -> Result<Counts> {
+    told(run, peers::OPENAPI)
 }
 
 fn usual_clients(run: &mut Run<'_>) -> Result<Counts> {
@@ -320,13 +340,7 @@ fn test_clients(run: &Run<'_>, clients: Clients) -> Result<Counts> {
 }
 
 fn test_telemetry(run: &mut Run<'_>) -> Result<Counts> {
-    if let Some(skip) = telemetry::ensure(run.workspace)? {
-        return Ok(Counts {
-            skips: vec![skip],
-            ..Counts::default()
-        });
-    }
-    run_tests(run, &["--test", telemetry::TARGET])
+    beside(run, peers::TELEMETRY)
 }
 
 /// Every log that the steps before have left, in each language that could be built.

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::Shared;
 use super::asked::Asked;
 use super::key_path::encoded;
-use super::problem::Problem;
+use super::problem::{Problem, check_text};
 use super::reply::{Reply, events, json as as_json};
 use crate::config::{Config, ConfigError, Request};
 use crate::engine::{Mode, OperatorNote};
@@ -364,19 +364,6 @@ pub(super) struct Resumption {
     operator: Option<String>,
     reason: Option<String>,
     accept_contract: bool,
-}
-
-/// Sees that a text can be handed to a process.
-fn check_text(name: &str, text: &str, most: usize) -> Result<(), Problem> {
-    let detail = if text.is_empty() || text.len() > most {
-        format!("{name} must have 1 to {most} bytes, not {}", text.len())
-    } else if text.contains('\0') {
-        format!("{name} must not have a NUL")
-    } else {
-        return Ok(());
-    };
-    let status = StatusCode::UNPROCESSABLE_ENTITY;
-    Err(Problem::new(status, "invalid_text", detail).with("field", json!(name)))
 }
 
 /// What is wrong with a request, or with the configuration.

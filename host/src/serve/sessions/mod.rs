@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 use super::Shared;
 use super::asked::Asked;
 use super::error::ServeError;
-use super::problem::Problem;
+use super::problem::{Problem, check_text};
 use super::reply::{JSON, Reply, set_text, text};
 use crate::engine::{CallError, GateEngine, Iteration, Mode, PrdUpdate, Resumption};
 use crate::evidence::now_ms;
@@ -36,6 +36,9 @@ pub(super) use path::Path;
 
 /// The lines of an event log.
 const LINES: &str = "application/x-ndjson";
+
+/// The longest name or reason of an operator, in bytes.
+const LONGEST_NOTE: usize = 1024;
 
 /// The sessions of a server.
 #[derive(Debug)]
@@ -238,6 +241,8 @@ fn resume(
 ) -> Result<Reply, Problem> {
     let condition = Condition::of(asked)?;
     let going_on: GoingOn = asked.json()?;
+    check_text("operator", &going_on.operator, LONGEST_NOTE)?;
+    check_text("reason", &going_on.reason, LONGEST_NOTE)?;
     let mut store = sessions.keep.open(gate, key).map_err(memory_problem)?;
     let state = store.state();
     condition.check(state.revision)?;

@@ -12,8 +12,8 @@ const WITH_BODY: [u16; 4] = [400, 413, 415, 422];
 
 const IF_MATCH: (&str, bool, &str) = (
     "If-Match",
-    true,
-    "The version that the change is about, as the last answer had it in its ETag; or `*`.",
+    false,
+    "The version that the change is about, as the last answer had it in its ETag; or `*`. Without it the answer is 428.",
 );
 const IF_NONE_MATCH: (&str, bool, &str) = (
     "If-None-Match",

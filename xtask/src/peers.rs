@@ -1,0 +1,59 @@
+//! What tests compare with or are asked by, installed by pip into the build folder, as it is pinned beside each test.
+
+use anyhow::Result;
+
+use crate::install::{self, Place};
+use crate::setup::Skip;
+use crate::workspace::Workspace;
+
+/// Packages of Python that one test target needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer {
+    /// The test target.
+    pub(crate) target: &'static str,
+    /// Where its `requirements.txt` is.
+    source: &'static str,
+    /// What is installed, for people.
+    contents: &'static str,
+}
+
+/// What the statistics of reports are compared with.
+pub(crate) const STATISTICS: Peer = Peer {
+    target: "statistics",
+    source: "tests/statistics/python",
+    contents: "SciPy and statsmodels, 400 MB on the disk",
+};
+
+/// A server of S3, for sessions in a bucket.
+pub(crate) const BUCKET: Peer = Peer {
+    target: "bucket",
+    source: "tests/bucket",
+    contents: "moto and waitress, 140 MB on the disk",
+};
+
+/// A client that asks whatever an OpenAPI document allows, and more.
+pub(crate) const OPENAPI: Peer = Peer {
+    target: "openapi",
+    source: "tests/openapi",
+    contents: "Schemathesis, 80 MB on the disk",
+};
+
+/// What decodes OTLP: the protobuf classes of the OpenTelemetry project.
+pub(crate) const TELEMETRY: Peer = Peer {
+    target: "telemetry",
+    source: "tests/telemetry",
+    contents: "opentelemetry-proto and protobuf, 20 MB on the disk",
+};
+
+impl Peer {
+    /// Installs it where it is not, or not as it is pinned. Gives why that was not possible.
+    pub(crate) fn ensure(&self, workspace: &Workspace) -> Result<Option<Skip>> {
+        let target = workspace.target().join(self.target);
+        let place = Place::of_python(workspace.path(self.source), target);
+        let reason = install::python(workspace, &place, self.contents)?;
+        Ok(reason.map(|reason| Skip {
+            name: self.target.to_owned(),
+            reason,
+        }))
+    }
+}
