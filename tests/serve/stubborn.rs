@@ -1,13 +1,16 @@
 //! Clients that are slow, too large, malformed or simply there: the server cuts them off and answers the others.
 
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown as Half, SocketAddr};
+use std::net::{Shutdown as Half, SocketAddr, TcpStream};
 use std::path::PathBuf;
+use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ralph_gate::serve::{ServeLimits, ServeOptions, Server, Shutdown};
-use ralph_gate_tests::web::Connection;
+use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::web::{Connection, Served};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// A server in this process, with limits that are soon reached.
 struct Small {
@@ -217,6 +220,42 @@ fn idle_connections_make_room_for_others() {
         .lines()
         .find_map(|line| line.strip_prefix("ralph_gate_connections_evicted_total "));
     assert!(evicted.unwrap().parse::<u32>().unwrap() >= 250, "{metrics}");
+}
+
+/// The real server, as it is without options: a connection is a file, and no process has twenty thousand.
+#[test]
+fn ten_thousand_idle_connections_keep_nobody_waiting() {
+    const IDLE: usize = 10_000;
+    let files = getrlimit(Resource::Nofile);
+    let most = files.maximum.unwrap_or(u64::MAX);
+    assert!(most > 10_100, "this system allows {most} files a process");
+    let allowed = Rlimit {
+        current: files.maximum,
+        ..files
+    };
+    setrlimit(Resource::Nofile, allowed).unwrap();
+    let server = Served::start(Command::new(binary()), &["--no-access-log"]).unwrap();
+    let idle: Vec<TcpStream> = (0..IDLE)
+        .map(|_| TcpStream::connect(server.address).unwrap())
+        .collect();
+    let mut connection = server.connect().unwrap();
+    let begun = Instant::now();
+    let answer = connection
+        .post("/v1/promise", r#"{"output": "x"}"#)
+        .unwrap();
+    assert_eq!(answer.status, 200);
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begun.elapsed()
+    );
+    let metrics = connection.get("/metrics").unwrap().body;
+    let open = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("ralph_gate_connections "));
+    let open: usize = open.unwrap().parse().unwrap();
+    assert!(open > IDLE, "{open}");
+    drop(idle);
 }
 
 #[test]

@@ -39,6 +39,9 @@ pub use options::{ServeLimits, ServeOptions};
 use sessions::Sessions;
 use token::Door;
 
+/// How many connections may wait to be taken. The system may have a limit of its own.
+const WAITING: i32 = 4096;
+
 /// What all requests share.
 struct Shared {
     http: Arc<HttpGate>,
@@ -98,6 +101,8 @@ impl Server {
             error,
         };
         let listener = TcpListener::bind(options.listen).map_err(listen)?;
+        // Many may come at once: whoever finds no place tries again after a second.
+        rustix::net::listen(&listener, WAITING).map_err(|error| listen(error.into()))?;
         listener.set_nonblocking(true).map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let limits = GateLimits::default();
