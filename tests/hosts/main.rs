@@ -62,6 +62,13 @@ const HOSTS: &[Entry] = &[
         name: "http",
         open: |_| Ok(Box::new(OverHttp::serve()?)),
     },
+    Entry {
+        name: "wasmtime-serve",
+        open: |target| {
+            let wasmtime = target.join("wasmtime/bin/wasmtime");
+            Ok(Box::new(OverHttp::wasmtime(&wasmtime)?))
+        },
+    },
 ];
 
 /// How a host fared.
@@ -90,7 +97,7 @@ fn run() -> Result<bool> {
         lines.push(ask(entry).with_context(|| format!("the host `{}`", entry.name))?);
     }
     println!(
-        "{:<10} {:>8} {:>6} {:>6} {:>6} {:>9}",
+        "{:<14} {:>8} {:>6} {:>6} {:>6} {:>9}",
         "host", "vectors", "calls", "equal", "other", "time"
     );
     for line in &lines {
@@ -160,7 +167,7 @@ impl fmt::Display for Line {
         let other = self.failures.len();
         write!(
             f,
-            "{:<10} {:>8} {:>6} {:>6} {:>6} {:>7} ms",
+            "{:<14} {:>8} {:>6} {:>6} {:>6} {:>7} ms",
             self.name,
             self.vectors,
             self.calls,

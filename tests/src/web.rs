@@ -1,12 +1,15 @@
 //! A client of HTTP that does what it is told, also what no good client does; and a server of ours to ask.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use ralph_gate::engine::HttpGate;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -244,7 +247,7 @@ pub struct OverHttp {
     name: &'static str,
     connection: Connection,
     /// Lives as long as it is asked.
-    _server: Option<Served>,
+    _server: Box<dyn fmt::Debug>,
 }
 
 impl OverHttp {
@@ -254,7 +257,39 @@ impl OverHttp {
         Ok(Self {
             name: "http",
             connection: server.connect()?,
-            _server: Some(server),
+            _server: Box::new(server),
+        })
+    }
+
+    /// Asks the component in a `wasmtime serve` that knows nothing of it.
+    pub fn wasmtime(program: &Path) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let component = folder.path().join("gate.wasm");
+        fs::write(&component, HttpGate::component())?;
+        let mut process = Command::new(program)
+            .args(["serve", "--addr", "127.0.0.1:0"])
+            .arg(&component)
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| {
+                let program = program.display();
+                format!("{program} can't be started; `cargo xtask test --all` installs it")
+            })?;
+        let mut lines = BufReader::new(process.stderr.take().context("it has one")?).lines();
+        let address = lines.find_map(|line| {
+            let (_, address) = line
+                .ok()?
+                .split_once("http://")
+                .map(|(before, after)| (before.to_owned(), after.to_owned()))?;
+            address.trim_end_matches('/').parse().ok()
+        });
+        let address = address.context("wasmtime did not say where it listens")?;
+        let server = Served { address, process };
+        Ok(Self {
+            name: "wasmtime-serve",
+            connection: server.connect()?,
+            _server: Box::new((server, folder, lines)),
         })
     }
 }

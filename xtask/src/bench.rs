@@ -2,6 +2,7 @@
 
 mod bindings;
 mod hook;
+mod http;
 mod leak;
 mod report;
 
@@ -31,6 +32,7 @@ pub(crate) const COMMAND: Command = Command {
               hook     a client's question, by transcripts of 100 KB to 100 MB, beside a hook in bash, jq and perl\n\
               bindings an evaluation in every language that has a package, beside decisions in cedar-wasm and opa-wasm\n\
               web      the gate in Chromium as a component and by wasm-bindgen: size over the wire, start, and an evaluation\n\
+              http     questions to a server at 1, 16 and 64 connections, beside its own echo; its memory over a million (needs wrk)\n\
               report   the effectiveness report over 100,000 runs, beside wc and jq\n\
               leak     a million evaluations in Node, and what they leave behind\n\
               all      all of them; this is also what happens without a word",
@@ -39,8 +41,8 @@ pub(crate) const COMMAND: Command = Command {
         meaning: "fewer runs: good for a look, not for a comparison",
     }],
     words: &[
-        "gate", "memory", "loop", "policy", "startup", "hook", "bindings", "web", "report", "leak",
-        "all",
+        "gate", "memory", "loop", "policy", "startup", "hook", "bindings", "web", "http", "report",
+        "leak", "all",
     ],
     examples: &["cargo xtask bench", "cargo xtask bench startup --quick"],
     run,
@@ -77,6 +79,9 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     }
     if wanted("web") {
         say_skipped(web::bench(workspace, quick)?)?;
+    }
+    if wanted("http") {
+        say_skipped(http::measure(workspace, quick)?)?;
     }
     if wanted("report") {
         say_skipped(report::measure(workspace, quick)?)?;

@@ -1,6 +1,7 @@
 //! Where the workspace is, and how its cargo is called.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -49,6 +50,17 @@ impl Workspace {
     /// Where cargo builds to.
     pub(crate) fn target(&self) -> &Path {
         &self.target
+    }
+
+    /// The version of a package that the lock file pins.
+    pub(crate) fn locked_version(&self, name: &str) -> Result<String> {
+        let lock = fs::read_to_string(self.path("Cargo.lock"))?;
+        let named = format!("name = \"{name}\"");
+        let mut lines = lock.lines().skip_while(|line| *line != named);
+        let version = lines.nth(1).and_then(|line| line.split('"').nth(1));
+        version
+            .map(str::to_owned)
+            .with_context(|| format!("Cargo.lock names no {name}"))
     }
 
     /// `cargo` with the arguments, in the top folder.

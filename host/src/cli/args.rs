@@ -511,6 +511,9 @@ pub(crate) struct ServeArgs {
     /// Don't tell each request on standard error
     #[arg(long)]
     pub(crate) no_access_log: bool,
+    /// Answer `/echo` with what it was sent: what the server takes without the gate
+    #[arg(long, hide = true)]
+    pub(crate) echo: bool,
 }
 
 /// Show how a loop goes

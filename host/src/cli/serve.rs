@@ -33,6 +33,7 @@ pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<Exit, CliErro
             ..ServeLimits::default()
         },
         access_log: !args.no_access_log,
+        echo: args.echo,
         ..ServeOptions::new(args.listen, program)
     };
     let server = Server::bind(&options)?;

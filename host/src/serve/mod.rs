@@ -56,6 +56,7 @@ struct Shared {
     long_seats: Semaphore,
     metrics: Arc<Metrics>,
     access: AccessLog,
+    echo: bool,
 }
 
 /// A server that listens, and answers once it is run.
@@ -118,6 +119,7 @@ impl Server {
             long_seats: Semaphore::new(router::LONG_SEATS),
             metrics: Arc::default(),
             access: AccessLog::new(options.access_log).map_err(ServeError::System)?,
+            echo: options.echo,
         };
         let runtime = Builder::new_multi_thread()
             .enable_all()

@@ -24,6 +24,8 @@ pub struct ServeOptions {
     pub limits: ServeLimits,
     /// Whether each request is told on standard error.
     pub access_log: bool,
+    /// Whether `/echo` answers with what it was sent: what the server takes without the gate.
+    pub echo: bool,
 }
 
 /// What requests may take, each and all together.
@@ -76,6 +78,7 @@ impl ServeOptions {
             program,
             limits: ServeLimits::default(),
             access_log: true,
+            echo: false,
         }
     }
 

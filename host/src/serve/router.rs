@@ -27,6 +27,9 @@ const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// The description of all paths: made from the WIT by `xtask`.
 const DOCUMENT: &str = include_str!("openapi.json");
 
+/// The path that gives back what it gets.
+const ECHO: &str = "/echo";
+
 /// A body with at most so many bytes is received whoever else sends one.
 const SHORT: u64 = 64 << 10;
 /// How many longer ones are received at the same time.
@@ -40,13 +43,16 @@ enum Route {
     Document,
     Loops(loops::Path),
     Sessions(sessions::Path),
+    /// Gives back what it gets, where that is asked for: for measuring.
+    Echo,
     /// The component: it knows which paths it has.
     Gate,
 }
 
 impl Route {
-    fn of(path: &str) -> Self {
+    fn of(path: &str, echo: bool) -> Self {
         match path {
+            ECHO if echo => return Self::Echo,
             "/metrics" => return Self::Metrics,
             OPENAPI => return Self::Document,
             _ => {}
@@ -62,6 +68,7 @@ impl Route {
         match self {
             Self::Metrics => "/metrics",
             Self::Document => OPENAPI,
+            Self::Echo => ECHO,
             Self::Loops(path) => path.pattern(),
             Self::Sessions(path) => path.pattern(),
             Self::Gate => gate::pattern(path),
@@ -80,7 +87,7 @@ pub(super) async fn answer(
     line.work();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let route = Route::of(&path);
+    let route = Route::of(&path, shared.echo);
     let pattern = route.pattern(&path);
     let mut received = 0;
     let answered = respond(&shared, route, request, &mut received).await;
@@ -120,7 +127,7 @@ async fn respond(
     match route {
         Route::Metrics => return look(request.method(), METRICS, shared.metrics.text()),
         Route::Document => return look(request.method(), JSON, DOCUMENT),
-        Route::Loops(_) | Route::Sessions(_) | Route::Gate => {}
+        Route::Loops(_) | Route::Sessions(_) | Route::Echo | Route::Gate => {}
     }
     // First the body: whoever sends it slowly keeps no seat from others.
     let asked = whole(shared, request).await?;
@@ -135,6 +142,7 @@ async fn respond(
         match route {
             Route::Loops(path) => loops::answer(shared, path, asked).await,
             Route::Sessions(path) => sessions::answer(shared, path, asked).await,
+            Route::Echo => Ok(text(StatusCode::OK, JSON, asked.body)),
             Route::Gate | Route::Metrics | Route::Document => gate::answer(shared, asked).await,
         }
     };

@@ -153,6 +153,11 @@ const STEPS: &[Step] = &[
         run: hosts,
     },
     Step {
+        name: "wasmtime serve",
+        extent: Extent::All,
+        run: stock_server,
+    },
+    Step {
         name: "replay",
         extent: Extent::Usual,
         run: replay_logs,
@@ -463,6 +468,25 @@ fn hosts(run: &mut Run<'_>) -> Result<Counts> {
         passed: OWN_HOSTS.len() + run.hosts.len(),
         ..Counts::default()
     })
+}
+
+/// The component behind HTTP in the server that wasmtime itself has, of the version that the host embeds.
+fn stock_server(run: &mut Run<'_>) -> Result<Counts> {
+    let root = run.workspace.target().join("wasmtime");
+    let version = run.workspace.locked_version("wasmtime")?;
+    let mut cargo = run
+        .workspace
+        .cargo(&["install", "wasmtime-cli", "--locked"]);
+    cargo.args(["--version", &version, "--no-default-features"]);
+    cargo.args([
+        "--features",
+        "component-model,component-model-async,cranelift,run,serve",
+    ]);
+    process::run(cargo.arg("--root").arg(root))?;
+    let mut cargo = run.workspace.cargo(&["test", "--workspace", "--quiet"]);
+    cargo.args(locked()).args(["--test", "hosts", "--"]);
+    process::run(cargo.args(["native", "wasmtime-serve"]))?;
+    Ok(Counts::passed())
 }
 
 fn crash_a_little(run: &mut Run<'_>) -> Result<Counts> {
