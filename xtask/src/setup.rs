@@ -104,7 +104,9 @@ fn missing(name: &str, remedy: &str) -> Skip {
 
 /// Installs a program with the system's package manager where that is possible. `Err` says why it is not there.
 pub(crate) fn ensure_package(workspace: &Workspace, name: &str) -> Result<(), String> {
-    let installed = || process::succeeds(&mut workspace.program(name, &["--version"]));
+    // Not by its version, which not every program knows.
+    let installed =
+        || process::succeeds(&mut workspace.program("sh", &["-c", "command -v \"$0\"", name]));
     if installed() {
         return Ok(());
     }

@@ -480,7 +480,7 @@ fn stock_server(run: &mut Run<'_>) -> Result<Counts> {
     cargo.args(["--version", &version, "--no-default-features"]);
     cargo.args([
         "--features",
-        "component-model,component-model-async,cranelift,run,serve",
+        "component-model,component-model-async,cranelift,pooling-allocator,run,serve",
     ]);
     process::run(cargo.arg("--root").arg(root))?;
     let mut cargo = run.workspace.cargo(&["test", "--workspace", "--quiet"]);
