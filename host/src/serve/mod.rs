@@ -166,23 +166,16 @@ fn see_that_they_are_apart(
     loops: Option<&Loops>,
     sessions: Option<&Sessions>,
 ) -> Result<(), ServeError> {
-    let (Some(loops), Some(folder)) = (loops, sessions.and_then(Sessions::folder)) else {
-        return Ok(());
-    };
-    let real = |path: &std::path::Path| {
-        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        path.canonicalize().unwrap_or(absolute)
-    };
-    if real(&loops.root) != real(folder) {
-        return Ok(());
+    match (loops, sessions) {
+        (Some(loops), Some(sessions)) if sessions.are_in(&loops.root) => Err(ServeError::Store {
+            code: "serve_store",
+            message: format!(
+                "{} is where the loops of the configuration are; keep sessions in another folder",
+                loops.root.display()
+            ),
+        }),
+        _ => Ok(()),
     }
-    Err(ServeError::Store {
-        code: "serve_store",
-        message: format!(
-            "{} is where the loops of the configuration are; keep sessions in another folder",
-            folder.display()
-        ),
-    })
 }
 
 /// Waits for the end of the server, then lets every loop stop and waits for that, but not longer than it may.

@@ -71,7 +71,7 @@ pub(super) fn is_known(asked: &Asked, revision: u64) -> bool {
     let given = given.filter_map(|given| given.to_str().ok());
     given
         .flat_map(|given| given.split(','))
-        .map(|given| given.trim())
+        .map(str::trim)
         .any(|given| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag)
 }
 
@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    fn asked(name: header::HeaderName, values: &[&str]) -> Asked {
+    fn asked(name: &header::HeaderName, values: &[&str]) -> Asked {
         let mut headers = HeaderMap::new();
         for value in values {
             headers.append(name.clone(), value.parse().unwrap());
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn only_the_state_that_was_seen_is_changed() {
         let is_met = |values: &[&str]| {
-            let condition = Condition::of(&asked(header::IF_MATCH, values)).unwrap();
+            let condition = Condition::of(&asked(&header::IF_MATCH, values)).unwrap();
             condition.check(7).is_ok()
         };
         for met in [
@@ -112,7 +112,7 @@ mod tests {
         for not_met in [&["\"6\""][..], &["7"], &["W/\"7\""], &[""], &["\"7"]] {
             assert!(!is_met(not_met), "{not_met:?}");
         }
-        let none = Condition::of(&asked(header::IF_MATCH, &[])).unwrap_err();
+        let none = Condition::of(&asked(&header::IF_MATCH, &[])).unwrap_err();
         assert_eq!(none.reply().status(), 428);
     }
 
@@ -120,11 +120,11 @@ mod tests {
     fn who_has_a_state_is_not_told_again() {
         for known in ["\"7\"", "W/\"7\"", "\"1\", \"7\"", "*"] {
             assert!(
-                is_known(&asked(header::IF_NONE_MATCH, &[known]), 7),
+                is_known(&asked(&header::IF_NONE_MATCH, &[known]), 7),
                 "{known}"
             );
         }
-        assert!(!is_known(&asked(header::IF_NONE_MATCH, &["\"6\""]), 7));
-        assert!(!is_known(&asked(header::IF_NONE_MATCH, &[]), 7));
+        assert!(!is_known(&asked(&header::IF_NONE_MATCH, &["\"6\""]), 7));
+        assert!(!is_known(&asked(&header::IF_NONE_MATCH, &[]), 7));
     }
 }

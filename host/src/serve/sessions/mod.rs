@@ -76,12 +76,16 @@ impl Sessions {
         })
     }
 
-    /// The folder that they are in, if it is one.
-    pub(super) fn folder(&self) -> Option<&std::path::Path> {
+    /// Whether they are in this very folder.
+    pub(super) fn are_in(&self, folder: &std::path::Path) -> bool {
+        let real = |path: &std::path::Path| {
+            let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            path.canonicalize().unwrap_or(absolute)
+        };
         match &self.keep {
-            Keep::Files(root) => Some(root),
+            Keep::Files(root) => real(root) == real(folder),
             #[cfg(feature = "bucket")]
-            Keep::Bucket(_) => None,
+            Keep::Bucket(_) => false,
         }
     }
 }
