@@ -17,7 +17,7 @@ pub(crate) const COMMAND: Command = Command {
     details: "First a simulated disk that loses power at every point, then every bit of every file flipped,\n\
               then real processes: killed by strace at their system calls, with calls that fail, eight at\n\
               a time, with files that are swapped for links, on a full disk. Last, whole loops: 200 times one of\n\
-              their processes is killed, and each time the loop is resumed. Prints what was done and found.\n\
+              their processes is killed, and each time the loop is resumed; and a server with 500 loops. Prints what was done and found.\n\
               Takes about half an hour. `cargo xtask test` always does less of the same.",
     flags: &[
         Flag {
@@ -117,6 +117,9 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
 fn kill_loops(workspace: &Workspace, args: &Args) -> Result<()> {
     step("killing and resuming loops", || {
         test_fully(workspace, args, "resume")
+    })?;
+    step("killing a server of 500 loops", || {
+        test_fully(workspace, args, "serve")
     })
 }
 

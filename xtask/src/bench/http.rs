@@ -52,10 +52,10 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
             .map(|count| ground.compare(*count, seconds));
         rows.collect::<Result<Vec<Row>>>()
     })?;
-    report(&rows)?;
     let many = if quick { 20_000 } else { 1_000_000 };
     let memory = step(&format!("asking {many} times"), || ground.grow(many))?;
     judge_memory(many, &memory)?;
+    report(&rows)?;
     Ok(None)
 }
 
