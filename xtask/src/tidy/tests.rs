@@ -280,10 +280,11 @@ fn types_of_python_that_the_wit_does_not_give_are_reported() {
 
 #[test]
 fn an_openapi_document_that_the_wit_does_not_give_is_reported() {
-    let file = "bindings/http/openapi.json";
     let check = "the OpenAPI document";
-    breaks(check, file, |tree| tree.append(file, "{}"));
-    breaks(check, file, |tree| tree.remove(file));
+    for file in ["bindings/http/openapi.json", "host/src/serve/openapi.json"] {
+        breaks(check, file, |tree| tree.append(file, "{}"));
+        breaks(check, file, |tree| tree.remove(file));
+    }
 }
 
 #[test]
@@ -299,7 +300,8 @@ fn a_change_of_the_wit_is_reported_for_everything_that_is_made_from_it() {
         files,
         [
             Path::new("bindings/python/src/ralph_gate/types.py"),
-            Path::new("bindings/http/openapi.json")
+            Path::new("bindings/http/openapi.json"),
+            Path::new("host/src/serve/openapi.json")
         ]
     );
 }
