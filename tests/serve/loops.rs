@@ -202,6 +202,7 @@ fn a_request_that_somebody_edits_is_not_gone_on_with() {
     while stream.event().unwrap().unwrap().0 != "iteration_started" {}
     let mut connection = server.connect().unwrap();
     connection.post("/v1/loops/waiting/cancel", "").unwrap();
+    stream.events().unwrap();
     let folder = place.work().join(".ralph/requests");
     let file = fs::read_dir(folder)
         .unwrap()

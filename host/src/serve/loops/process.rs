@@ -56,14 +56,20 @@ pub(super) async fn run(shared: Arc<Shared>, start: Start, seat: Seat) -> Result
         stopped: None,
     };
     let stdout = child.stdout.take();
-    tokio::spawn(async move {
+    let attended = tokio::spawn(async move {
         let _counted = shared.metrics.loops.enter();
         let reason = attend(child, stdout, start.mode, teller).await;
         shared.metrics.stopped(&reason);
         drop(seat);
     });
     let begun = has_begun.await;
-    Ok(begun.unwrap_or_else(|_| Begun::Refused(Problem::internal("the loop said nothing"))))
+    let begun =
+        begun.unwrap_or_else(|_| Begun::Refused(Problem::internal("the loop said nothing")));
+    if let Begun::Refused(_) = begun {
+        // Whoever hears of it may try again at once: the seat is free by then.
+        let _ = attended.await;
+    }
+    Ok(begun)
 }
 
 /// The command line of a loop. Nothing of a request gets into it but the key, behind the name of its flag.
