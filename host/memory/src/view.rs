@@ -146,30 +146,40 @@ impl<D: Disk> View<D> {
         })
     }
 
+    /// Where it stands: what the newest checkpoint says, whatever the length of its logs.
+    pub fn state(&self) -> Result<State, MemoryError> {
+        Ok(state(&self.head(&mut Vec::new())?))
+    }
+
+    /// Where it stands, and the lines of its log up to there.
+    pub fn log(&self) -> Result<(State, Vec<u8>), MemoryError> {
+        self.steadily(|head, _, _| Ok((state(head), self.lines(head)?)))
+    }
+
     /// What happened, oldest first, as far as the newest checkpoint knows of it: also what a killed writer saved and
     /// did not come to add to the log.
     pub fn events(&self) -> Result<Vec<Record>, MemoryError> {
-        self.steadily(|head, _, _| self.log(head))
+        self.steadily(|head, _, _| Ok(records(&self.lines(head)?)))
     }
 
     /// What going on needs: where it stands, and what happened. How the loop began and was gone on with is there in full,
     /// also where the log holds digests only.
     pub fn recall(&self) -> Result<(State, Vec<Record>), MemoryError> {
         self.steadily(|head, _, _| {
-            let mut records = self.log(head)?;
+            let mut records = records(&self.lines(head)?);
             put_back(&mut records, &head.told);
             Ok((state(head), records))
         })
     }
 
-    fn log(&self, head: &Checkpoint) -> Result<Vec<Record>, MemoryError> {
+    fn lines(&self, head: &Checkpoint) -> Result<Vec<u8>, MemoryError> {
         let mut log = self.bytes(&EVENTS)?.ok().flatten().unwrap_or_default();
         if is_being_written(&log, head) {
             log.truncate(usize::try_from(head.events.from.len).unwrap_or(usize::MAX));
             log.extend(head.events.text().into_bytes());
         }
         log.truncate(usize::try_from(head.events.end.len).unwrap_or(usize::MAX));
-        Ok(records(&log))
+        Ok(log)
     }
 
     /// Compares every file with what was saved, and every line of the event log with the one before.

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 #[cfg(feature = "bucket")]
 use ralph_gate_bucket::BucketRoot;
-use ralph_gate_memory::disk::{Disk, Folder, Place};
 
 use crate::engine::GateEngine;
 use crate::memory::{
@@ -56,25 +55,18 @@ impl Keep {
     /// What a session holds.
     pub(super) fn state(&self, key: &SessionKey) -> Result<State, MemoryError> {
         match self {
-            Self::Files(root) => Ok(View::open(root, key)?.recall()?.0),
+            Self::Files(root) => View::open(root, key)?.state(),
             #[cfg(feature = "bucket")]
-            Self::Bucket(root) => Ok(root.view(key)?.recall()?.0),
+            Self::Bucket(root) => root.view(key)?.state(),
         }
     }
 
     /// What happened in a session, as its file has it.
     pub(super) fn log(&self, key: &SessionKey) -> Result<(State, Vec<u8>), MemoryError> {
         match self {
-            Self::Files(root) => log(&*View::open(root, key)?),
+            Self::Files(root) => View::open(root, key)?.log(),
             #[cfg(feature = "bucket")]
-            Self::Bucket(root) => log(&root.view(key)?),
+            Self::Bucket(root) => root.view(key)?.log(),
         }
     }
-}
-
-fn log<D: Disk>(view: &ralph_gate_memory::View<D>) -> Result<(State, Vec<u8>), MemoryError> {
-    let (state, _) = view.recall()?;
-    let events = Place::new(Folder::Session, "events.jsonl");
-    let found = view.disk().read(&events, 0)?;
-    Ok((state, found.map(|(bytes, _)| bytes).unwrap_or_default()))
 }
