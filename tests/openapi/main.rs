@@ -22,7 +22,7 @@ kind = "file"
 path = "ralph-gate.toml"
 "#;
 
-const STREAMS: &str = r"^/v1/loops(/\{session\}/(resume|events))?$";
+const STREAMS: &str = r"^/v1/loops$|/(loops|drafts)/\{\w+\}/(resume|events)$";
 
 fn main() -> ExitCode {
     match test() {

@@ -195,6 +195,28 @@ fn any_key_will_do() {
 }
 
 #[test]
+fn a_draft_has_a_path_of_its_own() {
+    let place = place();
+    let server = server(&place);
+    let mut draft = request("unused");
+    draft.as_object_mut().unwrap().remove("session_key");
+    draft["draft_id"] = json!("a draft");
+    let mut connection = server.connect().unwrap();
+    let begun = connection.post("/v1/loops", &draft.to_string()).unwrap();
+    assert_eq!(begun.header("location"), Some("/v1/drafts/a%20draft"));
+    let events = connection.events().unwrap();
+    assert_eq!(events.last().unwrap().1["stop_reason"], "completed");
+    let mut connection = server.connect().unwrap();
+    let status = connection.get("/v1/drafts/a%20draft").unwrap();
+    assert_eq!(
+        (status.status, &status.json()["state"]),
+        (200, &json!("stopped"))
+    );
+    // A session of the same name is something else.
+    assert_eq!(connection.get("/v1/loops/a%20draft").unwrap().status, 404);
+}
+
+#[test]
 fn a_request_that_somebody_edits_is_not_gone_on_with() {
     let place = place();
     let server = server(&place);

@@ -187,6 +187,18 @@ fn what_is_wrong_is_said_and_changes_nothing() {
         (
             "PUT",
             "new",
+            json!({ "request": beginning()["request"], "prd": "no checklist" }),
+            (422, "memory_gate"),
+        ),
+        (
+            "PUT",
+            "new",
+            json!({ "request": beginning()["request"], "prompt": "x".repeat(1 << 20) }),
+            (413, "body_too_large"),
+        ),
+        (
+            "PUT",
+            "new",
             json!({ "request": {}, "surprise": 1 }),
             (422, "invalid_json"),
         ),

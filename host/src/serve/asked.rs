@@ -3,8 +3,12 @@
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, StatusCode, header};
 use serde::de::DeserializeOwned;
+use serde_json::json;
 
 use super::problem::Problem;
+
+/// The longest request that begins something, in bytes.
+const LONGEST_BEGINNING: usize = 1 << 20;
 
 /// A request whose body is there.
 #[derive(Debug)]
@@ -35,6 +39,20 @@ impl Asked {
             let detail = "the body is not UTF-8";
             Problem::new(StatusCode::BAD_REQUEST, "invalid_utf8", detail)
         })
+    }
+
+    /// Refuses a body that is longer than it may be here: what is kept of it is written again with every change.
+    pub(super) fn see_that_it_is_short(&self) -> Result<(), Problem> {
+        let observed = self.body.len();
+        if observed <= LONGEST_BEGINNING {
+            return Ok(());
+        }
+        let detail =
+            format!("what begins a loop has at most {LONGEST_BEGINNING} bytes, not {observed}");
+        let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", detail);
+        Err(problem
+            .with("observed", json!(observed))
+            .with("limit", json!(LONGEST_BEGINNING)))
     }
 
     /// The body as a value.

@@ -1,14 +1,12 @@
 //! Paths that name a session: `/v1/loops/{session}/cancel`.
 
-use crate::memory::SessionKey;
-
 /// What follows the common beginning of such paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum KeyPath<'p> {
     /// Nothing: it is about all of them.
     All,
-    /// A session, and perhaps a word about it.
-    One(SessionKey, Option<&'p str>),
+    /// A key, and perhaps a word about what it names.
+    One(String, Option<&'p str>),
 }
 
 impl<'p> KeyPath<'p> {
@@ -24,7 +22,7 @@ impl<'p> KeyPath<'p> {
             None => (rest, None),
         };
         let key = decoded(key).filter(|key| !key.is_empty())?;
-        Some(Self::One(SessionKey::Session(key), word))
+        Some(Self::One(key, word))
     }
 }
 
@@ -76,7 +74,7 @@ mod tests {
             "a?b#c",
         ] {
             let part = encoded(text);
-            let key = SessionKey::Session(text.to_owned());
+            let key = text.to_owned();
             assert_eq!(
                 KeyPath::of(&format!("/v1/loops/{part}"), LOOPS),
                 Some(KeyPath::One(key.clone(), None))

@@ -20,7 +20,6 @@ use serde_json::{Value, json};
 
 use super::Shared;
 use super::asked::Asked;
-use super::key_path::encoded;
 use super::problem::{Problem, check_text};
 use super::reply::{Reply, events, json as as_json};
 use crate::config::{Config, ConfigError, Request};
@@ -32,8 +31,6 @@ use feed::Feed;
 pub(super) use path::Path;
 use process::{Begun, Start};
 
-/// The longest request for a loop, in bytes.
-const LONGEST: usize = 1 << 20;
 /// The longest prompt, in bytes: it is handed to the loop's process as an argument.
 const LONGEST_PROMPT: usize = 64 << 10;
 /// The longest name or reason of an operator, in bytes.
@@ -246,18 +243,8 @@ fn again(loops: &Loops, key: &SessionKey, asked: &Asked) -> Result<Reply, Proble
 }
 
 async fn begin(shared: &Arc<Shared>, loops: &Arc<Loops>, asked: &Asked) -> Result<Reply, Problem> {
+    asked.see_that_it_is_short()?;
     let text = asked.json_text()?;
-    if text.len() > LONGEST {
-        let detail = format!(
-            "a request for a loop has at most {LONGEST} bytes, not {}",
-            text.len()
-        );
-        return Err(Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "body_too_large",
-            detail,
-        ));
-    }
     let mut request = Request::from_json(std::path::Path::new("request"), text);
     let prompt = request
         .take_text("prompt")
@@ -341,8 +328,7 @@ async fn run(shared: &Arc<Shared>, start: Start, seat: Seat) -> Result<Reply, Pr
     match process::run(Arc::clone(shared), start, seat).await {
         Ok(Begun::Running) => {
             let mut reply = events(feed.subscribe(None));
-            let place = format!("/v1/loops/{}", encoded(key.text()));
-            super::reply::set_text(&mut reply, header::LOCATION, &place);
+            super::reply::set_text(&mut reply, header::LOCATION, &Path::to(&key));
             Ok(reply)
         }
         Ok(Begun::Refused(problem)) | Err(problem) => Err(problem),

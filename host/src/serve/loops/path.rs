@@ -1,6 +1,6 @@
 //! The paths of loops.
 
-use super::super::key_path::KeyPath;
+use super::super::key_path::{KeyPath, encoded};
 use crate::memory::SessionKey;
 
 /// What a path is about.
@@ -20,12 +20,21 @@ pub(in crate::serve) enum Path {
     Resume(SessionKey),
 }
 
+/// Loops by the keys of their sessions.
+const SESSIONS: &str = "/v1/loops";
+/// Loops whose sessions have no key yet, by the drafts that they are.
+const DRAFTS: &str = "/v1/drafts";
+
 impl Path {
     /// None if it is about something else.
     pub(in crate::serve) fn of(path: &str) -> Option<Self> {
-        let (key, action) = match KeyPath::of(path, "/v1/loops")? {
-            KeyPath::All => return Some(Self::All),
-            KeyPath::One(key, action) => (key, action),
+        let (key, action) = match KeyPath::of(path, SESSIONS) {
+            Some(KeyPath::All) => return Some(Self::All),
+            Some(KeyPath::One(key, action)) => (SessionKey::Session(key), action),
+            None => match KeyPath::of(path, DRAFTS)? {
+                KeyPath::All => return None,
+                KeyPath::One(key, action) => (SessionKey::Draft(key), action),
+            },
         };
         Some(match action {
             None => Self::One(key),
@@ -37,15 +46,30 @@ impl Path {
         })
     }
 
+    /// Where a loop is.
+    pub(super) fn to(key: &SessionKey) -> String {
+        let beginning = match key {
+            SessionKey::Session(_) => SESSIONS,
+            SessionKey::Draft(_) => DRAFTS,
+        };
+        format!("{beginning}/{}", encoded(key.text()))
+    }
+
     /// Its pattern, for counting.
     pub(in crate::serve) fn pattern(&self) -> &'static str {
+        use SessionKey::{Draft, Session};
         match self {
             Self::All => "/v1/loops",
-            Self::One(_) => "/v1/loops/{session}",
-            Self::Events(_) => "/v1/loops/{session}/events",
-            Self::Cancel(_) => "/v1/loops/{session}/cancel",
-            Self::Override(_) => "/v1/loops/{session}/override",
-            Self::Resume(_) => "/v1/loops/{session}/resume",
+            Self::One(Session(_)) => "/v1/loops/{session}",
+            Self::One(Draft(_)) => "/v1/drafts/{draft}",
+            Self::Events(Session(_)) => "/v1/loops/{session}/events",
+            Self::Events(Draft(_)) => "/v1/drafts/{draft}/events",
+            Self::Cancel(Session(_)) => "/v1/loops/{session}/cancel",
+            Self::Cancel(Draft(_)) => "/v1/drafts/{draft}/cancel",
+            Self::Override(Session(_)) => "/v1/loops/{session}/override",
+            Self::Override(Draft(_)) => "/v1/drafts/{draft}/override",
+            Self::Resume(Session(_)) => "/v1/loops/{session}/resume",
+            Self::Resume(Draft(_)) => "/v1/drafts/{draft}/resume",
         }
     }
 
@@ -71,7 +95,15 @@ mod tests {
         assert_eq!(cancel, Some(Path::Cancel(key.clone())));
         assert_eq!(Path::of("/v1/loops/a%20b"), Some(Path::One(key)));
         assert_eq!(Path::of("/v1/loops"), Some(Path::All));
-        for path in ["/v1/loops/a/b", "/v1/loops/a/cancel/", "/v1/sessions/a"] {
+        let draft = SessionKey::Draft("a/b".to_owned());
+        assert_eq!(Path::to(&draft), "/v1/drafts/a%2Fb");
+        assert_eq!(Path::of(&Path::to(&draft)), Some(Path::One(draft)));
+        for path in [
+            "/v1/loops/a/b",
+            "/v1/loops/a/cancel/",
+            "/v1/sessions/a",
+            "/v1/drafts",
+        ] {
             assert_eq!(Path::of(path), None, "{path}");
         }
     }

@@ -29,7 +29,7 @@ use crate::evidence::now_ms;
 use crate::memory::course::{
     Evaluated, LoopRecord, Reopened, ResumeRecord, Run, check_labels, reopen, word,
 };
-use crate::memory::{MemoryError, Recording, SessionKey, State};
+use crate::memory::{LoopMemoryStore, MemoryError, Recording, SessionKey, State};
 use condition::{Condition, is_known, tag};
 use keep::Keep;
 pub(super) use path::Path;
@@ -74,6 +74,19 @@ impl Sessions {
                 "`{place}` is in a bucket, and this program was built without the feature `bucket`"
             ),
         })
+    }
+
+    /// Opens a session in a state that whoever asks has seen.
+    fn open<'g>(
+        &self,
+        gate: &'g GateEngine,
+        key: &SessionKey,
+        condition: &Condition,
+    ) -> Result<(Box<dyn LoopMemoryStore + 'g>, State), Problem> {
+        let store = self.keep.open(gate, key).map_err(memory_problem)?;
+        let state = store.state();
+        condition.check(state.revision)?;
+        Ok((store, state))
     }
 
     /// Whether they are in this very folder.
@@ -161,6 +174,7 @@ fn begin(
     key: &SessionKey,
     asked: &Asked,
 ) -> Result<Reply, Problem> {
+    asked.see_that_it_is_short()?;
     let beginning: Beginning = asked.json()?;
     check_labels(&beginning.labels).map_err(|error| invalid(error.to_string()))?;
     let policy = beginning.policy.as_ref().map_or("", |policy| policy.get());
@@ -216,9 +230,7 @@ fn evaluate(
 ) -> Result<Reply, Problem> {
     let condition = Condition::of(asked)?;
     let shown: Shown = asked.json()?;
-    let mut store = sessions.keep.open(gate, key).map_err(memory_problem)?;
-    let state = store.state();
-    condition.check(state.revision)?;
+    let (mut store, state) = sessions.open(gate, key, &condition)?;
     let verdict = gate
         .evaluate_final(&state.contract, state.snapshot.as_deref(), &shown.iteration)
         .map_err(|error| call_problem(&error))?;
@@ -247,9 +259,7 @@ fn resume(
     let going_on: GoingOn = asked.json()?;
     check_text("operator", &going_on.operator, LONGEST_NOTE)?;
     check_text("reason", &going_on.reason, LONGEST_NOTE)?;
-    let mut store = sessions.keep.open(gate, key).map_err(memory_problem)?;
-    let state = store.state();
-    condition.check(state.revision)?;
+    let (mut store, state) = sessions.open(gate, key, &condition)?;
     let resumption = Resumption {
         operator: going_on.operator,
         reason: going_on.reason,

@@ -22,6 +22,7 @@ impl Path {
         let KeyPath::One(key, word) = KeyPath::of(path, "/v1/sessions")? else {
             return None;
         };
+        let key = SessionKey::Session(key);
         Some(match word {
             None => Self::One(key),
             Some("evaluate-final") => Self::Evaluate(key),

@@ -27,7 +27,9 @@ const EVENTS: &str = "text/event-stream";
 /// The operations.
 pub(super) fn operations() -> Vec<Operation> {
     let mut all = sessions();
-    all.extend(loops());
+    all.extend(all_loops());
+    all.extend(one_loop(&SESSION));
+    all.extend(one_loop(&DRAFT));
     all.push(Operation {
         success: Success {
             kind: "text/plain; version=0.0.4; charset=utf-8",
@@ -189,11 +191,13 @@ fn note() -> Value {
     json!({ "operator": "ada", "reason": "the machine was down" })
 }
 
-fn loops() -> Vec<Operation> {
-    let stream = Success {
-        kind: EVENTS,
-        ..Success::default()
-    };
+const STREAM: Success = Success {
+    status: 200,
+    kind: EVENTS,
+    is_tagged: false,
+};
+
+fn all_loops() -> [Operation; 2] {
     let begin = operation(
         "/v1/loops",
         "post",
@@ -202,26 +206,10 @@ fn loops() -> Vec<Operation> {
         json!({ "type": "string" }),
         &[404, 405, 409],
     );
-    let resume = operation(
-        "/v1/loops/{session}/resume",
-        "post",
-        "resume_loop",
-        "Go on with a loop, and hear its events until it stops.",
-        json!({ "type": "string" }),
-        &[404, 405, 409],
-    );
-    let complete = operation(
-        "/v1/loops/{session}/override",
-        "post",
-        "override_loop",
-        "Complete a loop by hand, running or not.",
-        json!({ "type": "object" }),
-        &[404, 405, 409],
-    );
-    vec![
+    [
         with_body(
             Operation {
-                success: stream,
+                success: STREAM,
                 ..begin
             },
             "LoopBeginning",
@@ -237,34 +225,87 @@ fn loops() -> Vec<Operation> {
             } }),
             &[404, 405],
         ),
+    ]
+}
+
+/// The paths of one loop, by what names it.
+struct Named {
+    /// What its operations end with.
+    what: &'static str,
+    one: &'static str,
+    events: &'static str,
+    cancel: &'static str,
+    complete: &'static str,
+    resume: &'static str,
+}
+
+const SESSION: Named = Named {
+    what: "loop",
+    one: "/v1/loops/{session}",
+    events: "/v1/loops/{session}/events",
+    cancel: "/v1/loops/{session}/cancel",
+    complete: "/v1/loops/{session}/override",
+    resume: "/v1/loops/{session}/resume",
+};
+
+/// A loop whose session has no key yet.
+const DRAFT: Named = Named {
+    what: "draft",
+    one: "/v1/drafts/{draft}",
+    events: "/v1/drafts/{draft}/events",
+    cancel: "/v1/drafts/{draft}/cancel",
+    complete: "/v1/drafts/{draft}/override",
+    resume: "/v1/drafts/{draft}/resume",
+};
+
+fn one_loop(named: &Named) -> [Operation; 5] {
+    let id = |verb: &str| format!("{verb}_{}", named.what);
+    let resume = operation(
+        named.resume,
+        "post",
+        &id("resume"),
+        "Go on with a loop, and hear its events until it stops.",
+        json!({ "type": "string" }),
+        &[404, 405, 409],
+    );
+    let complete = operation(
+        named.complete,
+        "post",
+        &id("override"),
+        "Complete a loop by hand, running or not.",
+        json!({ "type": "object" }),
+        &[404, 405, 409],
+    );
+    let events = operation(
+        named.events,
+        "get",
+        &format!("{}_events", id("read")),
+        "Hear the events of a loop that is running.",
+        json!({ "type": "string" }),
+        &[404, 405],
+    );
+    [
         operation(
-            "/v1/loops/{session}",
+            named.one,
             "get",
-            "read_loop",
+            &id("read"),
             "How a loop stands.",
             json!({ "type": "object", "required": ["key", "state", "iteration", "stop_reason"] }),
             &[404, 405],
         ),
         Operation {
-            success: stream,
+            success: STREAM,
             headers: &[(
                 "Last-Event-ID",
                 false,
                 "The last event that was heard: those behind it come.",
             )],
-            ..operation(
-                "/v1/loops/{session}/events",
-                "get",
-                "read_loop_events",
-                "Hear the events of a loop that is running.",
-                json!({ "type": "string" }),
-                &[404, 405],
-            )
+            ..events
         },
         operation(
-            "/v1/loops/{session}/cancel",
+            named.cancel,
             "post",
-            "cancel_loop",
+            &id("cancel"),
             "End a running loop as `context_canceled`, so that it can be resumed.",
             json!({ "type": "object", "required": ["canceled", "state"] }),
             &[404, 405, 409],
@@ -272,7 +313,7 @@ fn loops() -> Vec<Operation> {
         with_body(complete, "OperatorNote", note()),
         with_body(
             Operation {
-                success: stream,
+                success: STREAM,
                 ..resume
             },
             "LoopResumption",
