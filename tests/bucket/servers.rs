@@ -3,10 +3,11 @@
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
 use ralph_gate_tests::binary::binary_with;
+use ralph_gate_tests::random::Random;
 use ralph_gate_tests::web::{Answer, Connection, Served};
 use serde_json::{Value, json};
 
@@ -44,7 +45,7 @@ pub(crate) fn race(storage: &Server, writes: usize) -> Result<()> {
             .map(|client| {
                 let server = &servers[client % SERVERS];
                 let next = &next;
-                scope.spawn(move || write(server, next, writes))
+                scope.spawn(move || write(client, server, next, writes))
             })
             .collect();
         let mut told = Told::default();
@@ -94,36 +95,46 @@ fn begin(servers: &[Served]) -> Result<()> {
     Ok(())
 }
 
-fn write(server: &Served, next: &AtomicUsize, writes: usize) -> Result<Told> {
+fn write(client: usize, server: &Served, next: &AtomicUsize, writes: usize) -> Result<Told> {
     let mut connection = server.connect()?;
     let mut told = Told::default();
+    // The version of each session that this client has seen last.
+    let mut seen = [1; SESSIONS];
+    let mut pauses = Random::new(client as u64);
     loop {
         let number = next.fetch_add(1, Ordering::SeqCst);
         if number >= writes {
             return Ok(told);
         }
+        let session = number % SESSIONS;
+        let seen = &mut seen[session];
         loop {
-            let answer = try_to_write(&mut connection, number % SESSIONS)?;
+            let answer = try_to_write(&mut connection, session, *seen)?;
+            *seen = version(&answer).unwrap_or(*seen);
             match answer.status {
                 200 => break,
                 412 => told.refused += 1,
                 status => bail!("{status}: {}", answer.body),
             }
+            // The storage answers one after the other: who comes too late lets others try.
+            thread::sleep(Duration::from_millis(pauses.below(100).into()));
         }
         told.saved += 1;
     }
 }
 
-/// One iteration more than the session has.
-fn try_to_write(connection: &mut Connection, session: usize) -> Result<Answer> {
-    let state = connection.get(&path(session))?;
-    ensure!(state.status == 200, "{}: {}", state.status, state.body);
-    let tag = state.header("etag").unwrap_or_default().to_owned();
-    let index = state.json()["iteration"].as_u64().unwrap_or_default() + 1;
+/// The version that an answer says the session has; none where somebody was first at the last moment.
+fn version(answer: &Answer) -> Option<u64> {
+    answer.header("etag")?.trim_matches('"').parse().ok()
+}
+
+/// One iteration more than the version has. The first one has none, and each iteration makes one.
+fn try_to_write(connection: &mut Connection, session: usize, seen: u64) -> Result<Answer> {
     let body = json!({ "iteration": {
-        "index": index, "action": "final", "output": "<promise>COMPLETE</promise>",
-        "checks": [{ "id": "tests", "outcome": "fail", "iteration": index, "reason": "1 failed" }],
+        "index": seen, "action": "final", "output": "<promise>COMPLETE</promise>",
+        "checks": [{ "id": "tests", "outcome": "fail", "iteration": seen, "reason": "1 failed" }],
     } });
+    let tag = format!("\"{seen}\"");
     let headers = [JSON, ("if-match", tag.as_str())];
     let path = format!("{}/evaluate-final", path(session));
     connection.send("POST", &path, &headers, body.to_string().as_bytes())
