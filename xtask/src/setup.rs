@@ -104,9 +104,18 @@ fn missing(name: &str, remedy: &str) -> Skip {
 
 /// Installs a program with the system's package manager where that is possible. `Err` says why it is not there.
 pub(crate) fn ensure_package(workspace: &Workspace, name: &str) -> Result<(), String> {
+    ensure_program(workspace, name, name)
+}
+
+/// The same for a program whose package has another name.
+pub(crate) fn ensure_program(
+    workspace: &Workspace,
+    program: &str,
+    package: &str,
+) -> Result<(), String> {
     // Not by its version, which not every program knows.
     let installed =
-        || process::succeeds(&mut workspace.program("sh", &["-c", "command -v \"$0\"", name]));
+        || process::succeeds(&mut workspace.program("sh", &["-c", "command -v \"$0\"", program]));
     if installed() {
         return Ok(());
     }
@@ -114,12 +123,12 @@ pub(crate) fn ensure_package(workspace: &Workspace, name: &str) -> Result<(), St
         process::capture(&mut workspace.program("id", &["-u"])).is_ok_and(|id| id.trim() == "0");
     if !root || !process::succeeds(&mut workspace.program("apt-get", &["--version"])) {
         return Err(format!(
-            "{name} is not installed; install it with your package manager"
+            "{program} is not installed; install it with your package manager"
         ));
     }
-    println!("    apt-get install {name}");
+    println!("    apt-get install {package}");
     let install = || {
-        let args = ["install", "--yes", "--no-install-recommends", name];
+        let args = ["install", "--yes", "--no-install-recommends", package];
         process::succeeds(&mut workspace.program("apt-get", &args))
     };
     // A fresh system has no package lists yet.
@@ -131,7 +140,7 @@ pub(crate) fn ensure_package(workspace: &Workspace, name: &str) -> Result<(), St
         Ok(())
     } else {
         Err(format!(
-            "{name} is not installed, and apt-get could not install it"
+            "{program} is not installed, and apt-get could not install it"
         ))
     }
 }

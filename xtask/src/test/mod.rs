@@ -108,6 +108,11 @@ const STEPS: &[Step] = &[
         run: ask_by_document,
     },
     Step {
+        name: "go",
+        extent: Extent::Usual,
+        run: ask_from_go,
+    },
+    Step {
         name: "clients",
         extent: Extent::Usual,
         run: usual_clients,
@@ -268,6 +273,7 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
         peers::BUCKET.target,
         peers::OPENAPI.target,
         peers::TELEMETRY.target,
+        GO,
     ]
     .map(|it| format!("--test={it}"));
     for targets in [&["--all-targets".to_owned()][..], &rest] {
@@ -324,6 +330,19 @@ fn race_in_a_bucket(run: &mut Run<'_>) -> Result<Counts> {
 /// A client that knows the server's document alone.
 fn ask_by_document(run: &mut Run<'_>) -> Result<Counts> {
     told(run, peers::OPENAPI)
+}
+
+/// The test of the example in Go.
+const GO: &str = "go";
+
+fn ask_from_go(run: &mut Run<'_>) -> Result<Counts> {
+    match setup::ensure_program(run.workspace, "go", "golang-go") {
+        Ok(()) => run_tests(run, &["--test", GO]),
+        Err(reason) => Ok(skipped(Skip {
+            name: GO.to_owned(),
+            reason,
+        })),
+    }
 }
 
 fn usual_clients(run: &mut Run<'_>) -> Result<Counts> {
