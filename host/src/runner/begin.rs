@@ -113,20 +113,13 @@ impl<'l> Loop<'l> {
         let root = config.workspace.join(&config.memory.root);
         let contract = task.routing.contract.clone().unwrap_or_default();
         let record = LoopRecord {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            at_ms: now_ms(),
-            session: Some(key.text().to_owned()),
-            mode: task.routing.mode,
-            profile: task.routing.profile.clone(),
-            enforcement: task.routing.enforcement,
             task_class: task.task_class.clone(),
             labels: task.labels.clone(),
-            contract: contract.clone(),
-            contract_digest: task.routing.digest.clone().unwrap_or_default(),
             rules_digest: config.rules_digest(),
             argv: agent.argv.clone(),
             prompt: agent.prompt.clone(),
             attended,
+            ..LoopRecord::new(&key, now_ms(), &task.routing)
         };
         let start = record
             .start(first_prd(config)?)?

@@ -62,22 +62,14 @@ impl Beginning {
     /// The first event, with the contract that is pinned.
     pub(super) fn record(&self, key: &SessionKey) -> Result<LoopRecord, Refused> {
         check_labels(&self.labels).map_err(|error| Refused::input(error.to_string()))?;
-        let (contract, digest) = pinned(&self.routing)?;
+        pinned(&self.routing)?;
         Ok(LoopRecord {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            at_ms: self.at_ms,
-            session: Some(key.text().to_owned()),
-            mode: self.routing.mode,
-            profile: self.routing.profile.clone(),
-            enforcement: self.routing.enforcement,
             task_class: self.task_class.clone(),
             labels: self.labels.clone(),
-            contract,
-            contract_digest: digest,
             rules_digest: self.rules_digest.clone(),
             argv: self.argv.clone(),
             prompt: self.prompt.clone(),
-            attended: None,
+            ..LoopRecord::new(key, self.at_ms, &self.routing)
         })
     }
 }
