@@ -1,8 +1,8 @@
 //! Sessions in a bucket of a real server: two processes of 32 threads each, on 8 sessions, without a lock; and two servers of
 //! ours with 32 clients each.
 //!
-//! `cargo xtask test` installs the server first. `RALPH_GATE_BUCKET=full` writes 20,000 times instead of 500. Prints what
-//! it counted, which the usual harness would keep.
+//! `cargo xtask test` installs the server first. `RALPH_GATE_BUCKET=full` writes 20,000 times instead of 500; the argument
+//! `servers` leaves out everything but our servers. Prints what it counted, which the usual harness would keep.
 
 #[path = "../../host/bucket/tests/storage/gate.rs"]
 mod gate;
@@ -41,6 +41,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["writer", process, writes] => writer::run(process, writes),
+        ["servers"] => race(),
         _ => test(),
     };
     match done {
@@ -52,9 +53,17 @@ fn main() -> ExitCode {
     }
 }
 
-fn test() -> Result<()> {
+fn writes() -> usize {
     let full = env::var("RALPH_GATE_BUCKET").is_ok_and(|extent| extent == "full");
-    let writes = if full { 20_000 } else { 500 };
+    if full { 20_000 } else { 500 }
+}
+
+fn race() -> Result<()> {
+    servers::race(&Server::start(0)?, writes())
+}
+
+fn test() -> Result<()> {
+    let writes = writes();
     let server = Server::start(0)?;
     is_honest(&server)?;
     crowd("an honest server", &server, writes)?;

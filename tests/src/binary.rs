@@ -38,7 +38,10 @@ pub fn binary_with(feature: &str) -> PathBuf {
     let folder = built.parent().expect("it is in a folder").join(feature);
     fs::create_dir_all(&folder).expect("a folder");
     let copy = folder.join("ralph-gate");
-    fs::copy(&built, &copy).expect("copied");
+    // Beside it and then in its place: somebody may still run the one that is there.
+    let next = folder.join(format!("ralph-gate.{}", std::process::id()));
+    fs::copy(&built, &next).expect("copied");
+    fs::rename(&next, &copy).expect("renamed");
     copy
 }
 

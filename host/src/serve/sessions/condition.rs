@@ -52,6 +52,18 @@ impl Condition {
             Err(changed(revision))
         }
     }
+
+    /// Fails if it is about nothing but states before a revision.
+    pub(super) fn check_not_before(&self, revision: u64) -> Result<(), Problem> {
+        let is_before = |tag: &String| {
+            let number = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
+            number.is_some_and(|number| number.parse().is_ok_and(|old: u64| old < revision))
+        };
+        match self {
+            Self::OneOf(tags) if tags.iter().all(is_before) => Err(changed(revision)),
+            Self::OneOf(_) | Self::Any => Ok(()),
+        }
+    }
 }
 
 /// A session that is not in the state that was asked for.
@@ -114,6 +126,29 @@ mod tests {
         }
         let none = Condition::of(&asked(&header::IF_MATCH, &[])).unwrap_err();
         assert_eq!(none.reply().status(), 428);
+    }
+
+    #[test]
+    fn what_is_about_old_states_alone_is_refused_without_a_look() {
+        let may_hold = |value: &str| {
+            let condition = Condition::of(&asked(&header::IF_MATCH, &[value])).unwrap();
+            condition.check_not_before(7).is_ok()
+        };
+        for old in ["\"6\"", "\"1\", \"6\""] {
+            assert!(!may_hold(old), "{old}");
+        }
+        // What can't be compared is looked for.
+        for unknown in [
+            "*",
+            "\"7\"",
+            "\"8\"",
+            "\"6\", \"8\"",
+            "6",
+            "W/\"6\"",
+            "\"x\"",
+        ] {
+            assert!(may_hold(unknown), "{unknown}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@
 mod condition;
 mod keep;
 mod path;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ use crate::memory::{LoopMemoryStore, MemoryError, Recording, SessionKey, State};
 use condition::{Condition, is_known, tag};
 use keep::Keep;
 pub(super) use path::Path;
+use turns::{Turn, Turns};
 
 /// The lines of an event log.
 const LINES: &str = "application/x-ndjson";
@@ -44,14 +46,14 @@ const LONGEST_NOTE: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Sessions {
     keep: Keep,
+    turns: Arc<Turns>,
 }
 
 impl Sessions {
     /// The sessions in a folder, or at an address of a bucket.
     pub(super) fn at(place: &str) -> Result<Self, ServeError> {
         if !place.contains("://") {
-            let keep = Keep::Files(PathBuf::from(place));
-            return Ok(Self { keep });
+            return Ok(Self::new(Keep::Files(PathBuf::from(place))));
         }
         #[cfg(feature = "bucket")]
         {
@@ -63,9 +65,7 @@ impl Sessions {
                 code: error.code(),
                 message: error.to_string(),
             })?;
-            Ok(Self {
-                keep: Keep::Bucket(root),
-            })
+            Ok(Self::new(Keep::Bucket(root)))
         }
         #[cfg(not(feature = "bucket"))]
         Err(ServeError::Store {
@@ -76,15 +76,24 @@ impl Sessions {
         })
     }
 
+    fn new(keep: Keep) -> Self {
+        let turns = Arc::default();
+        Self { keep, turns }
+    }
+
     /// Opens a session in a state that whoever asks has seen.
     fn open<'g>(
         &self,
         gate: &'g GateEngine,
         key: &SessionKey,
         condition: &Condition,
+        seen: &mut u64,
     ) -> Result<(Box<dyn LoopMemoryStore + 'g>, State), Problem> {
+        // Revisions only grow: nobody has to look whether an old one is still there.
+        condition.check_not_before(*seen)?;
         let store = self.keep.open(gate, key).map_err(memory_problem)?;
         let state = store.state();
+        *seen = state.revision;
         condition.check(state.revision)?;
         Ok((store, state))
     }
@@ -155,14 +164,20 @@ pub(super) async fn answer(
         return Err(Problem::not_found("no_sessions", detail));
     };
     let gate = Arc::clone(&shared.gate);
+    let turn = match (&path, &asked.method) {
+        (Path::Evaluate(key) | Path::Resume(key), &Method::POST) => {
+            Some(sessions.turns.take(key).await)
+        }
+        _ => None,
+    };
     // Files, buckets and the gate: on a thread that may take its time.
-    let work = move || match (path, &asked.method) {
-        (Path::One(key), &Method::PUT) => begin(&sessions, &gate, &key, &asked),
-        (Path::One(key), &Method::GET | &Method::HEAD) => show(&sessions, &key, &asked),
-        (Path::Evaluate(key), &Method::POST) => evaluate(&sessions, &gate, &key, &asked),
-        (Path::Resume(key), &Method::POST) => resume(&sessions, &gate, &key, &asked),
-        (Path::Events(key), &Method::GET | &Method::HEAD) => events(&sessions, &key, &asked),
-        (path, _) => Err(Problem::method(path.methods())),
+    let work = move || match (path, &asked.method, turn) {
+        (Path::One(key), &Method::PUT, _) => begin(&sessions, &gate, &key, &asked),
+        (Path::One(key), &Method::GET | &Method::HEAD, _) => show(&sessions, &key, &asked),
+        (Path::Evaluate(key), _, Some(turn)) => evaluate(&sessions, &gate, &key, &asked, turn),
+        (Path::Resume(key), _, Some(turn)) => resume(&sessions, &gate, &key, &asked, turn),
+        (Path::Events(key), &Method::GET | &Method::HEAD, _) => events(&sessions, &key, &asked),
+        (path, ..) => Err(Problem::method(path.methods())),
     };
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| Problem::internal(error.to_string()))?
@@ -180,25 +195,16 @@ fn begin(
     let policy = beginning.policy.as_ref().map_or("", |policy| policy.get());
     let routing = gate.route(beginning.request.get(), policy);
     let routing = routing.map_err(|error| call_problem(&error))?;
-    let (Mode::Ralph, Some(contract)) = (routing.mode, routing.contract) else {
+    if routing.mode != Mode::Ralph {
         let detail = "the request was routed to `standard`, which keeps no memory; ask for `ralph`";
         return Err(invalid(detail));
-    };
+    }
     let record = LoopRecord {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        at_ms: now_ms(),
-        session: Some(key.text().to_owned()),
-        mode: routing.mode,
-        profile: routing.profile,
-        enforcement: routing.enforcement,
         task_class: beginning.task_class,
         labels: beginning.labels,
-        contract,
-        contract_digest: routing.digest.unwrap_or_default(),
-        rules_digest: String::new(),
         argv: beginning.argv,
         prompt: beginning.prompt,
-        attended: None,
+        ..LoopRecord::new(key, now_ms(), &routing)
     };
     let start = record.start(beginning.prd).map_err(memory_problem)?;
     let start = start.recorded(beginning.record);
@@ -227,10 +233,11 @@ fn evaluate(
     gate: &GateEngine,
     key: &SessionKey,
     asked: &Asked,
+    mut turn: Turn,
 ) -> Result<Reply, Problem> {
     let condition = Condition::of(asked)?;
     let shown: Shown = asked.json()?;
-    let (mut store, state) = sessions.open(gate, key, &condition)?;
+    let (mut store, state) = sessions.open(gate, key, &condition, &mut turn.seen)?;
     let verdict = gate
         .evaluate_final(&state.contract, state.snapshot.as_deref(), &shown.iteration)
         .map_err(|error| call_problem(&error))?;
@@ -245,6 +252,7 @@ fn evaluate(
     let change = evaluated.change(key).map_err(memory_problem)?;
     // Nobody hears of a verdict that is not remembered.
     let saved = store.save(&change).map_err(memory_problem)?;
+    *turn.seen = saved.revision;
     let body = serde_json::to_string(&verdict).map_err(|error| memory_problem(error.into()))?;
     Ok(tagged(text(StatusCode::OK, JSON, body), saved.revision))
 }
@@ -254,12 +262,13 @@ fn resume(
     gate: &GateEngine,
     key: &SessionKey,
     asked: &Asked,
+    mut turn: Turn,
 ) -> Result<Reply, Problem> {
     let condition = Condition::of(asked)?;
     let going_on: GoingOn = asked.json()?;
     check_text("operator", &going_on.operator, LONGEST_NOTE)?;
     check_text("reason", &going_on.reason, LONGEST_NOTE)?;
-    let (mut store, state) = sessions.open(gate, key, &condition)?;
+    let (mut store, state) = sessions.open(gate, key, &condition, &mut turn.seen)?;
     let resumption = Resumption {
         operator: going_on.operator,
         reason: going_on.reason,
@@ -289,7 +298,7 @@ fn resume(
     let change = record
         .change(&state, snapshot, None)
         .map_err(memory_problem)?;
-    store.save(&change).map_err(memory_problem)?;
+    *turn.seen = store.save(&change).map_err(memory_problem)?.revision;
     Ok(told(StatusCode::OK, key, &store.state()))
 }
 
