@@ -120,11 +120,15 @@ fn send(response: Response, out: ResponseOutparam) {
 
 fn write(stream: &OutputStream, mut rest: &[u8]) -> Result<(), StreamError> {
     while !rest.is_empty() {
-        stream.subscribe().block();
         let ready = usize::try_from(stream.check_write()?).unwrap_or(usize::MAX);
+        if ready == 0 {
+            stream.subscribe().block();
+            continue;
+        }
         let (now, later) = rest.split_at(ready.min(rest.len()));
         stream.write(now)?;
         rest = later;
     }
-    stream.blocking_flush()
+    // Asked for and not waited for: the body is finished right after it.
+    stream.flush()
 }

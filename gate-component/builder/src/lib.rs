@@ -46,6 +46,9 @@ pub const TARGET: &str = "wasm32-unknown-unknown";
 /// The cargo profile of the workspace that they are compiled with.
 pub const PROFILE: &str = "gate";
 
+/// The profile of what answers many agents and is fetched by none.
+const SERVICE: &str = "service";
+
 /// The package that becomes the gate.
 const GATE: &str = "ralph-gate-component";
 
@@ -198,6 +201,7 @@ fn compile(
             package,
         )?;
     }
+    let profile = if package == HTTP { SERVICE } else { PROFILE };
     let flags = environment::rustc_flags(source, target_dir, &toolchain::identity(source)?);
     let mut build = cargo_command(source, target_dir);
     // `rustc` and not `build`, for its `--crate-type`: cargo leaves link-time optimisation out for a library
@@ -206,12 +210,12 @@ fn compile(
         .args(["rustc", "--quiet", "--locked", "--package", package])
         .args(["--lib", "--crate-type", "cdylib"])
         .args(["--features", "component"])
-        .args(["--target", TARGET, "--profile", PROFILE])
+        .args(["--target", TARGET, "--profile", profile])
         .env("CARGO_ENCODED_RUSTFLAGS", flags)
         .envs(known.iter().copied());
     succeed(&mut build, package)?;
     let module = format!("{}.wasm", package.replace('-', "_"));
-    let path = target_dir.join(TARGET).join(PROFILE).join(module);
+    let path = target_dir.join(TARGET).join(profile).join(module);
     fs::read(&path).with_context(|| format!("cargo succeeded but left no {}", path.display()))
 }
 
