@@ -466,8 +466,9 @@ pub(crate) struct LoopArgs {
 /// Answer over HTTP: questions to the gate, and loops as streams of events
 ///
 /// Questions that need no memory (POST /v1/evaluate-final and the like) are answered by the component that other engines run,
-/// too. With a configuration, POST /v1/loops runs its agent until the evidence says done, and streams what happens. GET
-/// /v1/openapi.json describes the questions, /metrics counts, /healthz answers.
+/// too. With a configuration, POST /v1/loops runs its agent until the evidence says done, and streams what happens. With a
+/// store, PUT /v1/sessions/KEY begins a loop that somebody else runs, and the server keeps its state. GET /v1/openapi.json
+/// describes every path, /metrics counts, /healthz answers.
 ///
 /// It listens on this machine alone unless it has a token.
 #[cfg(all(unix, feature = "serve"))]
@@ -476,6 +477,7 @@ pub(crate) struct LoopArgs {
   ralph-gate serve
   ralph-gate serve --listen 127.0.0.1:0 --json | jq -r .address
   ralph-gate serve --listen 0.0.0.0:8080 --token-file token --config ralph-gate.toml
+  ralph-gate serve --store /var/lib/ralph-gate/sessions
   curl -s localhost:8080/v1/evaluate-final -H 'content-type: application/json' -d @evaluation.json
 
 Exit codes: 0 it was told to end, 1 error.")]
