@@ -1,5 +1,7 @@
 //! The component: requests of wasi:http in, responses out. Marshalling only.
 
+use std::borrow::Cow;
+
 use crate::answer::{BodyError, MAX_BODY, Request, Response, answer};
 
 #[allow(
@@ -37,7 +39,8 @@ struct Component;
 
 impl Guest for Component {
     fn handle(request: IncomingRequest, out: ResponseOutparam) {
-        let headers = request.headers();
+        // All at once: every question to the host costs more than a header.
+        let headers = request.headers().entries();
         let method = method(request.method());
         let path = request.path_with_query().unwrap_or_default();
         let content_type = header(&headers, "content-type");
@@ -50,7 +53,7 @@ impl Guest for Component {
             content_encoding: content_encoding.as_deref(),
             content_length,
         };
-        send(answer(&head, || read(&request)), out);
+        send(answer(&head, || read(&request, content_length)), out);
     }
 }
 
@@ -71,16 +74,18 @@ fn method(method: Method) -> String {
 }
 
 /// A header that stands there several times counts as one with commas, which no header that is looked at has.
-fn header(headers: &Fields, name: &str) -> Option<String> {
-    let values = headers.get(name);
-    let values = values.iter().map(|value| String::from_utf8_lossy(value));
+fn header(headers: &[(String, Vec<u8>)], name: &str) -> Option<String> {
+    let values = headers
+        .iter()
+        .filter(|(given, _)| given.eq_ignore_ascii_case(name))
+        .map(|(_, value)| String::from_utf8_lossy(value));
     values
         .reduce(|all, value| all + ", " + value)
-        .map(Into::into)
+        .map(Cow::into_owned)
 }
 
-/// The body, as far as it may be read.
-fn read(request: &IncomingRequest) -> Result<Vec<u8>, BodyError> {
+/// The body, as far as it may be read. One that is as long as it was said to be is not asked for its end.
+fn read(request: &IncomingRequest, announced: Option<u64>) -> Result<Vec<u8>, BodyError> {
     let body = request.consume().map_err(|()| BodyError::Incomplete)?;
     let stream = body.stream().map_err(|()| BodyError::Incomplete)?;
     let mut bytes = Vec::new();
@@ -90,22 +95,27 @@ fn read(request: &IncomingRequest) -> Result<Vec<u8>, BodyError> {
             Err(StreamError::Closed) => return Ok(bytes),
             Err(StreamError::LastOperationFailed(_)) => return Err(BodyError::Incomplete),
         }
-        if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_BODY) {
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        if length > MAX_BODY {
             return Err(BodyError::TooLarge);
+        }
+        if announced == Some(length) {
+            return Ok(bytes);
         }
     }
 }
 
 /// Whoever asked may be gone: nobody is left then who could be told of a failure.
 fn send(response: Response, out: ResponseOutparam) {
-    let headers = Fields::new();
-    for (name, value) in response.headers {
-        // Hosts hold the length against what is written, and for the head alone nothing is.
-        if name != "content-length" || response.body.is_some() {
-            let _ = headers.append(name, &value.into_bytes());
-        }
-    }
-    let outgoing = OutgoingResponse::new(headers);
+    // Hosts hold the length against what is written, and for the head alone nothing is.
+    let headers: Vec<(String, Vec<u8>)> = response
+        .headers
+        .into_iter()
+        .filter(|(name, _)| *name != "content-length" || response.body.is_some())
+        .map(|(name, value)| (name.to_owned(), value.into_bytes()))
+        .collect();
+    let outgoing =
+        OutgoingResponse::new(Fields::from_list(&headers).unwrap_or_else(|_| Fields::new()));
     let _ = outgoing.set_status_code(response.status);
     let body = outgoing.body();
     ResponseOutparam::set(out, Ok(outgoing));

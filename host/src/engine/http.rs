@@ -5,7 +5,6 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -28,11 +27,8 @@ use super::limits::{GateLimits, MemoryLimiter};
 /// The component, as `host/build.rs` made it.
 static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/http.wasm"));
 
-/// How many instances each shelf keeps for the next requests.
-const KEPT: usize = 2;
-/// How many shelves there are. A thread has one, which it shares with others if there are more threads: an instance that
-/// another processor used last has its memory there.
-const SHELVES: usize = 8;
+/// How many instances are kept for the next requests.
+const KEPT: usize = 16;
 /// An instance with more bytes of memory is not kept.
 const LARGE: usize = 8 << 20;
 
@@ -42,7 +38,7 @@ const LARGE: usize = 8 << 20;
 pub struct HttpGate {
     template: ProxyPre<Guest>,
     limits: GateLimits,
-    spare: [Mutex<Vec<Instance>>; SHELVES],
+    spare: Mutex<Vec<Instance>>,
 }
 
 /// An instance and the store that it lives in.
@@ -124,7 +120,7 @@ impl HttpGate {
         Ok(Self {
             template: ProxyPre::new(linker.instantiate_pre(&component)?)?,
             limits,
-            spare: Default::default(),
+            spare: Mutex::default(),
         })
     }
 
@@ -166,20 +162,8 @@ impl HttpGate {
     }
 
     fn spare(&self) -> MutexGuard<'_, Vec<Instance>> {
-        let [first, ..] = &self.spare;
-        let own = self.spare.get(SHELF.with(|shelf| *shelf));
-        own.unwrap_or(first)
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-thread_local! {
-    /// The shelf of this thread.
-    static SHELF: usize = {
-        static THREADS: AtomicUsize = AtomicUsize::new(0);
-        THREADS.fetch_add(1, Ordering::Relaxed) % SHELVES
-    };
 }
 
 /// What the host's part of a call needs of the stack.

@@ -41,7 +41,8 @@ fn request(asked: Asked) -> Result<Request<Bytes>, Problem> {
     let mut request = Request::builder()
         .method(asked.method)
         .uri(asked.path)
-        .header(header::HOST, "localhost");
+        .header(header::HOST, "localhost")
+        .header(header::CONTENT_LENGTH, asked.body.len());
     if let Some(kind) = asked.headers.get(header::CONTENT_TYPE) {
         request = request.header(header::CONTENT_TYPE, kind);
     }
