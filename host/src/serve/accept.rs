@@ -112,9 +112,11 @@ pub(super) async fn accept(
                 make_room(&shared, &connections).await;
                 let (shared, ending) = (Arc::clone(&shared), ending.clone());
                 let (line, alive) = (Arc::new(Line::new(&connections)), alive.clone());
+                // Here, and not when its turn comes: many at once would not be seen.
+                let counted = shared.metrics.connections.enter();
                 tokio::spawn(async move {
                     serve(stream, peer, shared, line, ending).await;
-                    drop(alive);
+                    drop((counted, alive));
                 });
             }
             Err(_) => {
@@ -148,8 +150,6 @@ async fn serve(
     line: Arc<Line>,
     mut ending: watch::Receiver<bool>,
 ) {
-    let metrics = Arc::clone(&shared.metrics);
-    let _counted = metrics.connections.enter();
     let _ = stream.set_nodelay(true);
     let close = Arc::clone(&line.close);
     let limits = shared.limits;

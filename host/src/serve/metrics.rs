@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hyper::Method;
@@ -44,13 +44,13 @@ struct Series {
 
 /// A number that goes up and down.
 #[derive(Debug, Default)]
-pub(super) struct Gauge(AtomicU64);
+pub(super) struct Gauge(Arc<AtomicU64>);
 
 impl Gauge {
     /// One more, until what is given back is dropped.
-    pub(super) fn enter(&self) -> Entered<'_> {
+    pub(super) fn enter(&self) -> Entered {
         self.0.fetch_add(1, Ordering::Relaxed);
-        Entered(self)
+        Entered(Arc::clone(&self.0))
     }
 
     pub(super) fn now(&self) -> u64 {
@@ -60,11 +60,11 @@ impl Gauge {
 
 /// One that is counted.
 #[derive(Debug)]
-pub(super) struct Entered<'g>(&'g Gauge);
+pub(super) struct Entered(Arc<AtomicU64>);
 
-impl Drop for Entered<'_> {
+impl Drop for Entered {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
