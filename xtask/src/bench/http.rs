@@ -24,6 +24,9 @@ const SHARE: f64 = 0.6;
 /// How much the server's memory may grow from the first tenth of the questions to the last.
 const GROWTH: f64 = 1.1;
 
+/// What the component answers without a question to the gate.
+const HEALTH: &str = "/healthz";
+
 /// Sends the same body again and again.
 const SCRIPT: &str = r#"
 wrk.method = "POST"
@@ -70,6 +73,7 @@ struct Found {
 struct Row {
     connections: u32,
     gate: Found,
+    health: Found,
     echo: Found,
 }
 
@@ -120,13 +124,17 @@ impl Ground {
         Ok(Row {
             connections,
             echo: self.ask("/echo", connections, seconds)?,
+            health: self.ask(HEALTH, connections, seconds)?,
             gate: self.ask("/v1/evaluate-final", connections, seconds)?,
         })
     }
 
     fn ask(&self, path: &str, connections: u32, seconds: u32) -> Result<Found> {
         let mut wrk = Command::new("wrk");
-        wrk.args(["--threads", "1", "--latency", "--script", "ask.lua"])
+        if path != HEALTH {
+            wrk.args(["--script", "ask.lua"]);
+        }
+        wrk.args(["--threads", "1", "--latency"])
             .args(["--connections", &connections.to_string()])
             .args(["--duration", &format!("{seconds}s")])
             .arg(format!("http://{}{path}", self.address))
@@ -203,6 +211,7 @@ fn report(rows: &[Row]) -> Result<()> {
             "connections",
             "evaluate-final",
             "p99",
+            "healthz",
             "echo",
             "p99",
             "share",
@@ -215,6 +224,7 @@ fn report(rows: &[Row]) -> Result<()> {
             row.connections.to_string(),
             format!("{:.0}/s", row.gate.a_second),
             format!("{:.2} ms", row.gate.p99),
+            format!("{:.0}/s", row.health.a_second),
             format!("{:.0}/s", row.echo.a_second),
             format!("{:.2} ms", row.echo.p99),
             format!("{:.0} %", row.share() * 100.0),
@@ -295,6 +305,7 @@ mod tests {
         let row = |gate, echo| Row {
             connections: 16,
             gate: found(gate),
+            health: found(echo),
             echo: found(echo),
         };
         report(&[row(60.0, 100.0)]).unwrap();
