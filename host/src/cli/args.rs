@@ -226,6 +226,9 @@ pub(crate) struct RunArgs {
     /// The session's key; a new one when absent, or with --resume the one that was written last
     #[arg(long, value_name = "KEY")]
     pub(crate) session: Option<String>,
+    /// The key is a draft's id
+    #[arg(long, requires = "session")]
+    pub(crate) draft: bool,
     /// Mark the loop, for reports: `arm=ralph`; can be given several times
     #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label, conflicts_with = "resume")]
     pub(crate) labels: Vec<(String, String)>,

@@ -81,7 +81,12 @@ fn route(args: &RunArgs, config: &Config) -> Result<Task, CliError> {
     let request = args.request.as_deref().map(Request::load).transpose()?;
     let mut task = config.route(gate()?, request.as_ref())?;
     if let Some(key) = &args.session {
-        task.key = Some(SessionKey::Session(key.clone()));
+        let kind = if args.draft {
+            SessionKey::Draft
+        } else {
+            SessionKey::Session
+        };
+        task.key = Some(kind(key.clone()));
     }
     if let Some(class) = &args.task_class {
         task.task_class = Some(class.clone());

@@ -275,8 +275,9 @@ async fn keep(loops: &Arc<Loops>, key: &SessionKey, text: &str) -> Result<(), Pr
     let is_there = loops.root.join(key.folder()).exists();
     if is_there {
         let detail = format!(
-            "the session {:?} holds a loop already; POST /v1/loops/{{session}}/resume goes on with it",
-            key.text()
+            "the session {:?} holds a loop already; POST {}/resume goes on with it",
+            key.text(),
+            Path::to(key)
         );
         return Err(Problem::new(StatusCode::CONFLICT, "session_exists", detail));
     }
@@ -311,6 +312,7 @@ async fn resume(
         let detail = format!("there is no session {:?}", key.text());
         return Err(Problem::not_found("memory_no_session", detail));
     }
+    see_that_it_is_named(shared, loops, &key)?;
     let seat = loops.seat(&key, shared.limits.loops)?;
     let start = Start {
         key,
@@ -320,6 +322,24 @@ async fn resume(
         resume: Some(resumption),
     };
     run(shared, start, seat).await
+}
+
+/// The process that goes on with a loop is told its key, or reads it in the request: otherwise it would choose one itself.
+fn see_that_it_is_named(shared: &Shared, loops: &Loops, key: &SessionKey) -> Result<(), Problem> {
+    if process::is_argument(key.text()) {
+        return Ok(());
+    }
+    let request = Request::load(&loops.request_file(key));
+    let task = request.and_then(|request| loops.config.route(&shared.gate, Some(&request)));
+    let task = task.map_err(|error| config_problem(&error))?;
+    if task.key.as_ref() == Some(key) {
+        return Ok(());
+    }
+    let detail = format!(
+        "the request of the session {:?} names another one",
+        key.text()
+    );
+    Err(Problem::by_code("files_changed", detail))
 }
 
 /// Runs a loop, and answers with its events as soon as there is one.

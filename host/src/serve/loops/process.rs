@@ -90,11 +90,12 @@ fn command(shared: &Shared, loops: &Loops, start: &Start) -> Command {
         .kill_on_drop(true);
     if start.mode == Mode::Ralph {
         command.args(["--json", "--plain"]);
-        // A draft is named by its request, and so is a session whose key can't be an argument.
-        if let SessionKey::Session(key) = &start.key
-            && is_argument(key)
-        {
-            command.arg(format!("--session={key}"));
+        // What can't be an argument is named by its request.
+        if is_argument(start.key.text()) {
+            command.arg(format!("--session={}", start.key.text()));
+            if let SessionKey::Draft(_) = start.key {
+                command.arg("--draft");
+            }
         }
         let file = loops.request_file(&start.key);
         if file.is_file() {
@@ -126,7 +127,7 @@ fn command(shared: &Shared, loops: &Loops, start: &Start) -> Command {
 }
 
 /// Whether a text can be handed to a process as an argument.
-fn is_argument(text: &str) -> bool {
+pub(super) fn is_argument(text: &str) -> bool {
     text.len() <= LONGEST_KEY && !text.contains('\0')
 }
 
