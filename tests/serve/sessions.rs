@@ -188,7 +188,7 @@ fn what_is_wrong_is_said_and_changes_nothing() {
             "PUT",
             "new",
             json!({ "request": beginning()["request"], "prd": "no checklist" }),
-            (422, "memory_gate"),
+            (422, "invalid_file"),
         ),
         (
             "PUT",

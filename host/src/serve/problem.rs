@@ -86,7 +86,6 @@ impl Problem {
             "from_inside" => StatusCode::FORBIDDEN,
             // Of a request that was written down and is not what it was, too.
             "note_too_long"
-            | "memory_gate"
             | "invalid_contract"
             | "invalid_config"
             | "invalid_json"

@@ -12,7 +12,8 @@ use crate::memory::{
 };
 
 /// How long to wait for somebody else who writes to the same session.
-const PATIENCE: Patience = Patience::Until(Duration::from_secs(20));
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(20);
+const PATIENCE: Patience = Patience::Until(LONGEST_WAIT);
 
 /// Where sessions are kept.
 #[derive(Debug)]

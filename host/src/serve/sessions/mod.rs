@@ -32,7 +32,7 @@ use crate::memory::course::{
 };
 use crate::memory::{LoopMemoryStore, MemoryError, Recording, SessionKey, State};
 use condition::{Condition, is_known, tag};
-use keep::Keep;
+use keep::{Keep, LONGEST_WAIT};
 pub(super) use path::Path;
 use turns::{Turn, Turns};
 
@@ -81,6 +81,17 @@ impl Sessions {
         Self { keep, turns }
     }
 
+    /// Waits until nobody else writes to a session through this server, but not for ever.
+    async fn turn(&self, key: &SessionKey) -> Result<Turn, Problem> {
+        let turn = tokio::time::timeout(LONGEST_WAIT, self.turns.take(key)).await;
+        turn.map_err(|_| {
+            let seconds = LONGEST_WAIT.as_secs();
+            let detail =
+                format!("others have been writing to the session for {seconds} s; try again");
+            Problem::by_code("memory_busy", detail)
+        })
+    }
+
     /// Opens a session in a state that whoever asks has seen.
     fn open<'g>(
         &self,
@@ -89,7 +100,7 @@ impl Sessions {
         condition: &Condition,
         seen: &mut u64,
     ) -> Result<(Box<dyn LoopMemoryStore + 'g>, State), Problem> {
-        // Revisions only grow: nobody has to look whether an old one is still there.
+        // Nobody has to look whether a state is there that was changed while this one waited.
         condition.check_not_before(*seen)?;
         let store = self.keep.open(gate, key).map_err(memory_problem)?;
         let state = store.state();
@@ -164,21 +175,36 @@ pub(super) async fn answer(
         return Err(Problem::not_found("no_sessions", detail));
     };
     let gate = Arc::clone(&shared.gate);
-    let turn = match (&path, &asked.method) {
-        (Path::Evaluate(key) | Path::Resume(key), &Method::POST) => {
-            Some(sessions.turns.take(key).await)
+    match (path, &asked.method) {
+        (Path::One(key), &Method::PUT) => off(move || begin(&sessions, &gate, &key, &asked)).await,
+        (Path::One(key), &Method::GET | &Method::HEAD) => {
+            off(move || show(&sessions, &key, &asked)).await
         }
-        _ => None,
-    };
-    // Files, buckets and the gate: on a thread that may take its time.
-    let work = move || match (path, &asked.method, turn) {
-        (Path::One(key), &Method::PUT, _) => begin(&sessions, &gate, &key, &asked),
-        (Path::One(key), &Method::GET | &Method::HEAD, _) => show(&sessions, &key, &asked),
-        (Path::Evaluate(key), _, Some(turn)) => evaluate(&sessions, &gate, &key, &asked, turn),
-        (Path::Resume(key), _, Some(turn)) => resume(&sessions, &gate, &key, &asked, turn),
-        (Path::Events(key), &Method::GET | &Method::HEAD, _) => events(&sessions, &key, &asked),
-        (path, ..) => Err(Problem::method(path.methods())),
-    };
+        (Path::Evaluate(key), &Method::POST) => {
+            let condition = Condition::of(&asked)?;
+            let shown: Shown = off(move || asked.json()).await?;
+            let turn = sessions.turn(&key).await?;
+            off(move || evaluate(&sessions, &gate, &key, &condition, shown, turn)).await
+        }
+        (Path::Resume(key), &Method::POST) => {
+            let condition = Condition::of(&asked)?;
+            let going_on: GoingOn = asked.json()?;
+            check_text("operator", &going_on.operator, LONGEST_NOTE)?;
+            check_text("reason", &going_on.reason, LONGEST_NOTE)?;
+            let turn = sessions.turn(&key).await?;
+            off(move || resume(&sessions, &gate, &key, &condition, going_on, turn)).await
+        }
+        (Path::Events(key), &Method::GET | &Method::HEAD) => {
+            off(move || events(&sessions, &key, &asked)).await
+        }
+        (path, _) => Err(Problem::method(path.methods())),
+    }
+}
+
+/// Files, buckets, the gate and long texts: on a thread that may take its time.
+async fn off<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| Problem::internal(error.to_string()))?
 }
@@ -198,6 +224,9 @@ fn begin(
     if routing.mode != Mode::Ralph {
         let detail = "the request was routed to `standard`, which keeps no memory; ask for `ralph`";
         return Err(invalid(detail));
+    }
+    if let Some(prd) = &beginning.prd {
+        gate.read_prd(prd).map_err(|error| call_problem(&error))?;
     }
     let record = LoopRecord {
         task_class: beginning.task_class,
@@ -232,12 +261,11 @@ fn evaluate(
     sessions: &Sessions,
     gate: &GateEngine,
     key: &SessionKey,
-    asked: &Asked,
+    condition: &Condition,
+    shown: Shown,
     mut turn: Turn,
 ) -> Result<Reply, Problem> {
-    let condition = Condition::of(asked)?;
-    let shown: Shown = asked.json()?;
-    let (mut store, state) = sessions.open(gate, key, &condition, &mut turn.seen)?;
+    let (mut store, state) = sessions.open(gate, key, condition, &mut turn.seen)?;
     let verdict = gate
         .evaluate_final(&state.contract, state.snapshot.as_deref(), &shown.iteration)
         .map_err(|error| call_problem(&error))?;
@@ -261,14 +289,11 @@ fn resume(
     sessions: &Sessions,
     gate: &GateEngine,
     key: &SessionKey,
-    asked: &Asked,
+    condition: &Condition,
+    going_on: GoingOn,
     mut turn: Turn,
 ) -> Result<Reply, Problem> {
-    let condition = Condition::of(asked)?;
-    let going_on: GoingOn = asked.json()?;
-    check_text("operator", &going_on.operator, LONGEST_NOTE)?;
-    check_text("reason", &going_on.reason, LONGEST_NOTE)?;
-    let (mut store, state) = sessions.open(gate, key, &condition, &mut turn.seen)?;
+    let (mut store, state) = sessions.open(gate, key, condition, &mut turn.seen)?;
     let resumption = Resumption {
         operator: going_on.operator,
         reason: going_on.reason,

@@ -17,13 +17,14 @@ pub(super) struct Turns {
 impl Turns {
     /// Waits until nobody else writes to the session through this server.
     pub(super) async fn take(self: &Arc<Self>, key: &SessionKey) -> Turn {
+        let line = Arc::clone(self.lines().entry(key.clone()).or_default());
         let place = Place {
-            line: Arc::clone(self.lines().entry(key.clone()).or_default()),
-            key: key.clone(),
             turns: Arc::clone(self),
+            key: key.clone(),
+            line: Some(Arc::clone(&line)),
         };
         Turn {
-            seen: Arc::clone(&place.line).lock_owned().await,
+            seen: line.lock_owned().await,
             _place: place,
         }
     }
@@ -47,14 +48,19 @@ pub(super) struct Turn {
 struct Place {
     turns: Arc<Turns>,
     key: SessionKey,
-    line: Arc<Line<u64>>,
+    /// None once it is left.
+    line: Option<Arc<Line<u64>>>,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         let mut lines = self.turns.lines();
-        // This one's, and that of all lines.
-        if Arc::strong_count(&self.line) == 2 {
+        // While nobody else leaves or comes: the last one takes the line away.
+        self.line = None;
+        if lines
+            .get(&self.key)
+            .is_some_and(|line| Arc::strong_count(line) == 1)
+        {
             lines.remove(&self.key);
         }
     }
