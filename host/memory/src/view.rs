@@ -153,7 +153,11 @@ impl<D: Disk> View<D> {
 
     /// Where it stands, and the lines of its log up to there.
     pub fn log(&self) -> Result<(State, Vec<u8>), MemoryError> {
-        self.steadily(|head, _, _| Ok((state(head), self.lines(head)?)))
+        self.steadily(|head, _, _| {
+            // What is no file is refused, and not taken for an empty one.
+            let log = self.disk.read(&EVENTS, 0)?.map(|(bytes, _)| bytes);
+            Ok((state(head), up_to(head, log.unwrap_or_default())))
+        })
     }
 
     /// What happened, oldest first, as far as the newest checkpoint knows of it: also what a killed writer saved and
@@ -173,13 +177,8 @@ impl<D: Disk> View<D> {
     }
 
     fn lines(&self, head: &Checkpoint) -> Result<Vec<u8>, MemoryError> {
-        let mut log = self.bytes(&EVENTS)?.ok().flatten().unwrap_or_default();
-        if is_being_written(&log, head) {
-            log.truncate(usize::try_from(head.events.from.len).unwrap_or(usize::MAX));
-            log.extend(head.events.text().into_bytes());
-        }
-        log.truncate(usize::try_from(head.events.end.len).unwrap_or(usize::MAX));
-        Ok(log)
+        let log = self.bytes(&EVENTS)?.ok().flatten();
+        Ok(up_to(head, log.unwrap_or_default()))
     }
 
     /// Compares every file with what was saved, and every line of the event log with the one before.
@@ -493,6 +492,16 @@ impl<D: Disk> View<D> {
 fn unfinished(file: Place) -> FileReport {
     let message = "it is as it was before the newest save; the next writer brings it up to date";
     FileReport::new(file, Standing::Changed, message)
+}
+
+/// The log as far as a checkpoint knows of it, with what a killed writer did not come to add.
+fn up_to(head: &Checkpoint, mut log: Vec<u8>) -> Vec<u8> {
+    if is_being_written(&log, head) {
+        log.truncate(usize::try_from(head.events.from.len).unwrap_or(usize::MAX));
+        log.extend(head.events.text().into_bytes());
+    }
+    log.truncate(usize::try_from(head.events.end.len).unwrap_or(usize::MAX));
+    log
 }
 
 /// Whether a log is right up to the newest save, of which it has only a part: a crash, or a writer that is at work,
