@@ -92,7 +92,11 @@ fn read(request: &IncomingRequest, announced: Option<u64>) -> Result<Vec<u8>, Bo
     loop {
         match stream.blocking_read(CHUNK) {
             Ok(chunk) => bytes.extend_from_slice(&chunk),
-            Err(StreamError::Closed) => return Ok(bytes),
+            Err(StreamError::Closed) if announced.is_none_or(|announced| announced == 0) => {
+                return Ok(bytes);
+            }
+            // What is whole was enough before.
+            Err(StreamError::Closed) => return Err(BodyError::Incomplete),
             Err(StreamError::LastOperationFailed(_)) => return Err(BodyError::Incomplete),
         }
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -107,15 +111,14 @@ fn read(request: &IncomingRequest, announced: Option<u64>) -> Result<Vec<u8>, Bo
 
 /// Whoever asked may be gone: nobody is left then who could be told of a failure.
 fn send(response: Response, out: ResponseOutparam) {
-    // Hosts hold the length against what is written, and for the head alone nothing is.
-    let headers: Vec<(String, Vec<u8>)> = response
-        .headers
-        .into_iter()
-        .filter(|(name, _)| *name != "content-length" || response.body.is_some())
-        .map(|(name, value)| (name.to_owned(), value.into_bytes()))
-        .collect();
-    let outgoing =
-        OutgoingResponse::new(Fields::from_list(&headers).unwrap_or_else(|_| Fields::new()));
+    let headers = Fields::new();
+    for (name, value) in response.headers {
+        // Hosts hold the length against what is written, and for the head alone nothing is.
+        if name != "content-length" || response.body.is_some() {
+            let _ = headers.append(name, &value.into_bytes());
+        }
+    }
+    let outgoing = OutgoingResponse::new(headers);
     let _ = outgoing.set_status_code(response.status);
     let body = outgoing.body();
     ResponseOutparam::set(out, Ok(outgoing));
@@ -139,6 +142,5 @@ fn write(stream: &OutputStream, mut rest: &[u8]) -> Result<(), StreamError> {
         stream.write(now)?;
         rest = later;
     }
-    // Asked for and not waited for: the body is finished right after it.
-    stream.flush()
+    stream.blocking_flush()
 }
