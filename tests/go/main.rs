@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use ralph_gate_tests::binary::binary;
 use ralph_gate_tests::web::Served;
 
-/// A command of Go, which fetches nothing and writes to the build folder alone.
+/// A command of Go, which fetches nothing and keeps what it compiles in the build folder.
 fn go(program: &str, arguments: &[&str]) -> Output {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/http/examples/go");
     let output = Command::new(program)
