@@ -217,6 +217,47 @@ fn a_draft_has_a_path_of_its_own() {
 }
 
 #[test]
+fn a_draft_is_gone_on_with_as_itself_whatever_was_written_later() {
+    let contract = r#"
+[contract]
+mode = "ralph"
+completion_token = "COMPLETE"
+completion_checks = ["notes"]
+loop_max_iters = 8
+no_progress_limit = 0
+"#;
+    let config = format!("{CONFIG}{contract}");
+    let place = Place::new(&[("agent.sh", AGENT), ("ralph-gate.toml", &config)]);
+    let server = server(&place);
+    let mut draft = request("unused");
+    draft.as_object_mut().unwrap().remove("session_key");
+    draft["draft_id"] = json!("waiting draft");
+    let mut stream = begin(&server, &draft);
+    let mut connection = server.connect().unwrap();
+    let canceled = connection
+        .post("/v1/drafts/waiting%20draft/cancel", "")
+        .unwrap();
+    assert_eq!(canceled.json()["canceled"], true, "{}", canceled.body);
+    stream.events().unwrap();
+    begin(&server, &request("later")).events().unwrap();
+    // Nothing but the path says which one is meant.
+    fs::remove_dir_all(place.work().join(".ralph/requests")).unwrap();
+    place.write("go", "");
+    let path = "/v1/drafts/waiting%20draft/resume";
+    let refused = connection.post(path, "{}").unwrap();
+    assert_eq!(refused.json()["code"], "files_changed", "{}", refused.body);
+    let resumed = connection
+        .post(path, r#"{"accept_contract": true}"#)
+        .unwrap();
+    assert_eq!(resumed.status, 200, "{}", resumed.body);
+    let events = connection.events().unwrap();
+    assert_eq!(events.last().unwrap().1["stop_reason"], "completed");
+    let mut connection = server.connect().unwrap();
+    let draft = connection.get("/v1/drafts/waiting%20draft").unwrap().json();
+    assert_eq!(draft["stop_reason"], "completed", "{draft}");
+}
+
+#[test]
 fn a_request_that_somebody_edits_is_not_gone_on_with() {
     let place = place();
     let server = server(&place);
