@@ -227,6 +227,12 @@ fn what_is_wrong_is_said_and_changes_nothing() {
             json!({ "operator": "ada", "reason": "why not" }),
             (404, "memory_no_session"),
         ),
+        (
+            "POST",
+            "kept/resume",
+            json!({ "operator": "ada", "reason": "x".repeat(1 << 20) }),
+            (413, "body_too_large"),
+        ),
     ] {
         let headers: &[_] = if method == "POST" {
             &[("if-match", "*")]

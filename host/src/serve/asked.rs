@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::problem::Problem;
 
-/// The longest request that begins something, in bytes.
-const LONGEST_BEGINNING: usize = 1 << 20;
+/// The longest request to begin, to go on with or to end something, in bytes.
+const LONGEST_ORDER: usize = 1 << 20;
 
 /// A request whose body is there.
 #[derive(Debug)]
@@ -41,18 +41,20 @@ impl Asked {
         })
     }
 
-    /// Refuses a body that is longer than it may be here: what is kept of it is written again with every change.
+    /// Refuses a body that is longer than an order may be: what is kept of a beginning is written again with every change,
+    /// and a short text is read where others wait.
     pub(super) fn see_that_it_is_short(&self) -> Result<(), Problem> {
         let observed = self.body.len();
-        if observed <= LONGEST_BEGINNING {
+        if observed <= LONGEST_ORDER {
             return Ok(());
         }
-        let detail =
-            format!("what begins a loop has at most {LONGEST_BEGINNING} bytes, not {observed}");
+        let detail = format!(
+            "what begins a loop, goes on with it or ends it has at most {LONGEST_ORDER} bytes, not {observed}"
+        );
         let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", detail);
         Err(problem
             .with("observed", json!(observed))
-            .with("limit", json!(LONGEST_BEGINNING)))
+            .with("limit", json!(LONGEST_ORDER)))
     }
 
     /// The body as a value.

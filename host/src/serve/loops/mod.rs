@@ -148,6 +148,7 @@ pub(super) async fn answer(
         return Err(Problem::not_found("no_loops", detail));
     };
     let loops = Arc::clone(loops);
+    asked.see_that_it_is_short()?;
     match (path, &asked.method) {
         (Path::All, &Method::POST) => begin(shared, &loops, &asked).await,
         (Path::All, &Method::GET | &Method::HEAD) => blocking(move || all(&loops)).await,
@@ -243,7 +244,6 @@ fn again(loops: &Loops, key: &SessionKey, asked: &Asked) -> Result<Reply, Proble
 }
 
 async fn begin(shared: &Arc<Shared>, loops: &Arc<Loops>, asked: &Asked) -> Result<Reply, Problem> {
-    asked.see_that_it_is_short()?;
     let text = asked.json_text()?;
     let mut request = Request::from_json(std::path::Path::new("request"), text);
     let prompt = request

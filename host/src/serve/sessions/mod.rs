@@ -187,6 +187,7 @@ pub(super) async fn answer(
             off(move || evaluate(&sessions, &gate, &key, &condition, shown, turn)).await
         }
         (Path::Resume(key), &Method::POST) => {
+            asked.see_that_it_is_short()?;
             let condition = Condition::of(&asked)?;
             let going_on: GoingOn = asked.json()?;
             check_text("operator", &going_on.operator, LONGEST_NOTE)?;
