@@ -23,7 +23,7 @@ pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
-              unit and integration tests with the vectors, doc tests, statistics against SciPy and statsmodels, sessions on a real server of S3, the server asked by Schemathesis, real agent clients, OpenTelemetry, templates of policies, the packages for Node, Python and browsers, the playground,\n\
+              unit and integration tests with the vectors, doc tests, statistics against SciPy and statsmodels, sessions on a real server of S3, the server asked by Schemathesis, the client in Go, real agent clients, OpenTelemetry, templates of policies, the packages for Node, Python and browsers, the playground,\n\
               every vector on every host, every log that these tests left once more, killed processes, tidy, the reproducible build, the demo, the worked example. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
