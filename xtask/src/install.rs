@@ -74,9 +74,11 @@ impl Place {
         Ok(None)
     }
 
-    /// Of everything that the installer reads.
+    /// Of everything that the installer reads, and of where it installs: scripts of Python name their folder, which may be moved.
     fn digest(&self) -> Result<String> {
         let mut hasher = blake3::Hasher::new();
+        let target = std::path::absolute(&self.target)?;
+        hasher.update(target.as_os_str().as_encoded_bytes());
         for name in self.files {
             let text = read(&self.source.join(name))?;
             hasher.update(&text.len().to_le_bytes()).update(&text);
@@ -257,6 +259,18 @@ mod tests {
         assert!(installs(&place));
         fs::remove_dir(place.target.join("node_modules")).unwrap();
         assert!(installs(&place));
+    }
+
+    #[test]
+    fn packages_that_were_moved_are_installed_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut place = place(folder.path());
+        assert!(installs(&place));
+        let moved = folder.path().join("moved");
+        fs::rename(&place.target, &moved).unwrap();
+        place.target = moved;
+        assert!(installs(&place));
+        assert!(!installs(&place));
     }
 
     #[test]
