@@ -379,6 +379,12 @@ fn an_operator_completes_a_loop() {
     let path = "/v1/loops/waiting%20for%20ever/override";
     let incomplete = connection.post(path, r#"{"operator": "ada"}"#).unwrap();
     assert_eq!(incomplete.status, 422, "{}", incomplete.body);
+    let long = json!({ "operator": "ada", "reason": "x".repeat(1 << 20) }).to_string();
+    for order in ["override", "resume", "cancel"] {
+        let path = format!("/v1/loops/waiting%20for%20ever/{order}");
+        let refused = connection.post(&path, &long).unwrap();
+        assert_eq!(refused.status, 413, "{order}: {}", refused.body);
+    }
     let note = r#"{"operator": "ada", "reason": "good enough"}"#;
     let answer = connection.post(path, note).unwrap();
     assert_eq!(answer.status, 200, "{}", answer.body);
