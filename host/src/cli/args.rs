@@ -507,7 +507,7 @@ pub(crate) struct ServeArgs {
     /// The most connections; idle ones make room for others
     #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_connections: u32,
-    /// The longest body, in bytes
+    /// The longest body, in bytes; one that begins, resumes or ends a loop has at most 1 MiB
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = clap::value_parser!(u32).range(1024..=33_554_432))]
     pub(crate) max_body: u32,
     /// How long requests and loops may take to end after the server was told to, in seconds
