@@ -201,7 +201,7 @@ pub struct OperatorNote<'a> {
 /// One turn of the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Iteration<'a> {
-    /// From 1.
+    /// From 1. Iteration 0 is the baseline: evidence of the run before the first iteration.
     pub index: u32,
     /// What the agent did.
     pub action: Action,
@@ -237,6 +237,18 @@ impl<'a> Iteration<'a> {
             tampered: Vec::new(),
             usage: Usage::default(),
             override_by: None,
+        }
+    }
+
+    /// What of this counts before the first iteration. No agent has run, so it said, used and ended nothing.
+    pub(crate) fn as_baseline(&self) -> Self {
+        Self {
+            action: Action::Continue,
+            canceled: false,
+            output: Cow::Borrowed(""),
+            usage: Usage::default(),
+            override_by: None,
+            ..self.clone()
         }
     }
 
@@ -314,9 +326,6 @@ impl Iteration<'_> {
     /// The rules that types can't express. Both faces apply them: the JSON face reports places with
     /// them, the typed face has none.
     pub(crate) fn validate(&self, path: Path<'_>, report: Report<'_>) {
-        if self.index == 0 {
-            report(path.field("index"), "must be 1 or more".to_owned(), None);
-        }
         let list = path.field("checks");
         for (index, check) in self.checks.iter().enumerate() {
             check.validate(list.item(index), report);

@@ -16,7 +16,7 @@ vocabulary! {
     RouteReason {
         /// The request has no mode.
         NotRequested = "not_requested",
-        /// The request names the mode.
+        /// The request names the mode, or asks for a loop and has a check or a token.
         Requested = "requested",
         /// `auto`, with a required check.
         StrictChecks = "strict_checks",
@@ -140,6 +140,7 @@ pub fn route(
     let linted = contract::decode(source, request, path, Extent::Request, &policy.profiles);
     match field(request, "mode") {
         None if !matches!(request.value, Value::Map(_)) => {}
+        None if is_requested(request) => {}
         None => {
             return Ok(standard(
                 RouteReason::NotRequested,
@@ -157,7 +158,10 @@ pub fn route(
         Some(_) => {}
     }
     let mut linted = linted.map_err(contract::invalid)?;
-    let (mode, reason) = resolve(&linted.contract);
+    let (mode, reason) = match field(request, "mode") {
+        None => requested(&linted.contract),
+        Some(_) => resolve(&linted.contract),
+    };
     if mode == Mode::Standard {
         return Ok(standard(reason, request, linted.warnings));
     }
@@ -191,6 +195,25 @@ pub fn resolve(contract: &Contract) -> (Mode, RouteReason) {
             (Mode::Ralph, RouteReason::StrictChecks)
         }
         Mode::Auto => (Mode::Standard, RouteReason::NoStrictChecks),
+    }
+}
+
+/// Whether the request itself starts a loop.
+fn is_requested(request: &Node<'_>) -> bool {
+    let Value::Map(entries) = &request.value else {
+        return false;
+    };
+    entries.iter().any(|entry| {
+        entry.key == "requested" && !matches!(entry.node.value, Value::Null | Value::Bool(false))
+    })
+}
+
+/// The mode of a request that starts a loop and names none: the gate's, if anything could prove it complete.
+fn requested(contract: &Contract) -> (Mode, RouteReason) {
+    if contract.completion_token.is_some() || !contract.completion_checks.is_empty() {
+        (Mode::Ralph, RouteReason::Requested)
+    } else {
+        (Mode::Standard, RouteReason::NotRequested)
     }
 }
 

@@ -163,6 +163,7 @@ fn defaults() -> Value {
     insert(&mut defaults, "effective", json!(false));
     insert(&mut defaults, "required", json!(true));
     insert(&mut defaults, "nonce", json!(false));
+    insert(&mut defaults, "requested", json!(false));
     insert(&mut defaults, "ralph_enabled", json!(true));
     insert(&mut defaults, "require_cost_budget", json!(false));
     defaults

@@ -143,6 +143,7 @@ impl Draft {
             reader.read(get("cost_budget_usd"), "cost_budget_usd", |d, n, p| {
                 d.decimal(n, p)
             });
+        reader.read(get("requested"), "requested", |d, n, p| d.bool(n, p));
         for name in fields::passed_over() {
             reader.read(get(name), name, |d, n, p| d.string(n, p));
         }

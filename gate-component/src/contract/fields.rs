@@ -184,8 +184,13 @@ pub(crate) const FIELDS: &[Field] = &[
     ),
 ];
 
-/// The fields that a request may have beside those of a contract. The gate passes over them.
+/// The fields that a request may have beside those of a contract. The gate passes over the texts.
 pub(crate) const REQUEST_FIELDS: &[Field] = &[
+    field(
+        "requested",
+        Shape::Flag,
+        "Whether the request starts a loop: with a check or a token, an absent mode then means ralph. The host sets it.",
+    ),
     field(
         "session_key",
         Shape::Text,

@@ -42,6 +42,14 @@ pub struct Fingerprint {
     pub diagnosis: String,
 }
 
+impl Fingerprint {
+    /// Leave it out of what tells progress from no progress.
+    pub(crate) fn leave_out(&mut self) {
+        self.counted = false;
+        self.equal_in_a_row = 0;
+    }
+}
+
 /// Fingerprint an iteration by itself.
 pub fn of(iteration: &Iteration<'_>) -> Fingerprint {
     within(iteration, None, &|_| true)

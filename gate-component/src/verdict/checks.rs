@@ -154,7 +154,7 @@ impl Assessed {
         let before = std::mem::take(&mut state.checks);
         let mut unchanged = Vec::new();
         for (position, judged) in self.checks.iter().enumerate() {
-            let failure = judged.failure_digest();
+            let failure = judged.failure_digest(index);
             let old = before.get(position);
             let same = old.filter(|old| !failure.is_empty() && old.failure == failure);
             let since = same.map_or(index, |old| old.since);
@@ -176,9 +176,9 @@ impl Assessed {
 }
 
 impl Judged {
-    /// Empty when the check passed.
-    fn failure_digest(&self) -> String {
-        let Some(code) = self.assessment.code else {
+    /// Empty when the check passed, and when the agent is told nothing of it.
+    fn failure_digest(&self, index: u32) -> String {
+        let Some(code) = self.assessment.code.filter(|_| index > 0) else {
             return String::new();
         };
         let mut digest = Digest::new("failure");

@@ -213,18 +213,13 @@ impl Judge {
         if let Some(state) = state {
             self.accepts(state)?;
         }
+        if state.is_none() && iteration.index == 0 {
+            let (verdict, state) = self.judge(None, &iteration.as_baseline());
+            return Ok((verdict, Some(state)));
+        }
         let expected = state.map_or(0, |state| state.iteration).saturating_add(1);
         if iteration.index != expected {
-            return Err(GateError {
-                path: Some("iteration.index".to_owned()),
-                ..GateError::new(
-                    ErrorCode::IterationOutOfOrder,
-                    format!(
-                        "the iteration's index is {}, {expected} is expected",
-                        iteration.index
-                    ),
-                )
-            });
+            return Err(out_of_order(iteration.index, expected, state.is_none()));
         }
         let (verdict, state) = self.judge(state, iteration);
         Ok((verdict, Some(state)))
@@ -292,9 +287,14 @@ impl Judge {
         let assessed = checks::assess(contract, &state, iteration, fingerprint.state.as_deref());
 
         add_usage(&mut state, iteration, &assessed);
-        state
-            .stall
-            .observe(iteration.index, &mut fingerprint, assessed.failing_required);
+        let is_baseline = iteration.index == 0;
+        if is_baseline {
+            fingerprint.leave_out();
+        } else {
+            state
+                .stall
+                .observe(iteration.index, &mut fingerprint, assessed.failing_required);
+        }
         let mut failures = assessed.failures.clone();
         failures.extend(token::failures(iteration, &promise, token.as_deref()));
 
@@ -334,6 +334,8 @@ impl Judge {
             self.needs(&outcome, next_token.as_deref())
         };
         let feedback = match (decision, enforced) {
+            // Before the first iteration there is nothing to answer: that is what the brief is for.
+            _ if is_baseline => String::new(),
             (Decision::Continue, true) => self.feedback(&outcome, next_token.as_deref()),
             _ => String::new(),
         };
@@ -409,6 +411,21 @@ pub(crate) fn contract_changed() -> GateError {
         "the contract is not the one that this loop began with; use that one, \
          or let an operator accept the new one by resuming",
     )
+}
+
+fn out_of_order(index: u32, expected: u32, is_new: bool) -> GateError {
+    let or_baseline = if is_new {
+        ", or 0 for evidence of the run before it"
+    } else {
+        ""
+    };
+    GateError {
+        path: Some("iteration.index".to_owned()),
+        ..GateError::new(
+            ErrorCode::IterationOutOfOrder,
+            format!("the iteration's index is {index}, {expected} is expected{or_baseline}"),
+        )
+    }
 }
 
 fn add_usage(state: &mut State, iteration: &Iteration<'_>, assessed: &Assessed) {

@@ -44,7 +44,7 @@ words! {
         UnknownProfile = "unknown-profile",
         /// The routing policy demands a cost budget and the contract has none.
         CostBudgetRequired = "cost-budget-required",
-        /// The iteration's index is not the snapshot's plus one.
+        /// The iteration's index is not the snapshot's plus one. Without a snapshot it is 1, or 0 for a baseline.
         IterationOutOfOrder = "iteration-out-of-order",
         /// The loop has stopped. It accepts no further iteration until it is resumed.
         LoopStopped = "loop-stopped",
@@ -165,9 +165,10 @@ words! {
     /// Why routing chose what it chose.
     #[serde(rename_all = "snake_case")]
     RouteReason {
-        /// The request has no `mode`.
+        /// The request has no `mode` and starts no loop, or nothing could prove that loop complete.
         NotRequested = "not-requested",
-        /// The request names the mode.
+        /// The request names the mode; or it names none, starts a loop (`requested: true`, which the host sets) and
+        /// has a check or a token, and the mode is `ralph`.
         Requested = "requested",
         /// `auto`, and the request has a required completion check.
         StrictChecks = "strict-checks",
@@ -419,6 +420,13 @@ pub struct OperatorNote {
 }
 
 /// One turn of the agent, as data.
+///
+/// A new loop may begin with iteration 0, the baseline: evidence of the run before the first iteration. Of it only
+/// `checks`, `artifacts`, `tool_outputs` and `tampered` count; the other fields are ignored. The decision is always
+/// `continue` (`pass_through` in standard mode and in shadow), nothing is added to a budget or compared for progress,
+/// and there is no feedback. `failures` lists the checks that don't pass; without one of a check, everything that is
+/// required passes already. The snapshot remembers what each check gave on `fingerprint.state`: a later pass on the
+/// same state after a failure is flaky. Iteration 1 follows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "wasmtime",
@@ -427,7 +435,7 @@ pub struct OperatorNote {
 )]
 #[serde(deny_unknown_fields)]
 pub struct Iteration {
-    /// From 1, one more than the last.
+    /// From 1, one more than the last. 0 only where there is no snapshot yet.
     pub index: u32,
     pub action: Action,
     /// The person or the harness canceled the loop.
@@ -669,7 +677,7 @@ pub struct Fingerprint {
     pub digest: String,
     /// Digest of the artifacts alone: what evidence refers to. None without artifacts.
     pub state: Option<String>,
-    /// False when there was nothing to compare: such an iteration never counts as no progress.
+    /// False when there was nothing to compare, and for a baseline: such an iteration never counts as no progress.
     pub counted: bool,
     pub parts: Vec<FingerprintPart>,
     /// Equal iterations in a row, this one included.

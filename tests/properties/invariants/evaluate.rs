@@ -286,7 +286,9 @@ impl Verdict<'_> {
         };
         table(ruling);
         let goes_on = ruling["stop_reason"] == Json::Null;
-        let is_final = self.iteration["action"] == "final";
+        let is_baseline = self.iteration["index"] == 0;
+        assert!(goes_on || !is_baseline, "a baseline stops nothing");
+        let is_final = self.iteration["action"] == "final" && !is_baseline;
         assert_eq!(
             self.answer["intercepted"],
             Json::Bool(is_enforced && goes_on && is_final)
@@ -296,7 +298,7 @@ impl Verdict<'_> {
         } else if goes_on {
             assert_ne!(self.answer["needs"], Json::Array(Vec::new()));
         }
-        self.feedback(is_enforced && goes_on);
+        self.feedback(is_enforced && goes_on && !is_baseline);
         self.snapshot(is_enforced, is_forged);
     }
 

@@ -48,13 +48,15 @@ fn meaning(answer: &Json) {
     }
 }
 
-/// Whether a request can be read and does not say a mode.
+/// Whether a request can be read, says no mode and starts no loop.
 fn is_silent(request: &str) -> bool {
     match Source::new(request, recognise(request))
         .read()
         .map(|tree| tree.value)
     {
-        Ok(Tree::Map(entries)) => entries.iter().all(|entry| entry.key != "mode"),
+        Ok(Tree::Map(entries)) => entries
+            .iter()
+            .all(|entry| entry.key != "mode" && entry.key != "requested"),
         _ => false,
     }
 }
