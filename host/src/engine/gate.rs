@@ -1,16 +1,13 @@
-//! The gate, loaded once per process.
+//! The gate, ready to be called.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use wasmtime::Engine;
-use wasmtime::component::{
-    ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Linker, Lower,
-};
+use wasmtime::component::{ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Lower};
 
 use super::EngineError;
-use super::config::config;
-use super::embedded;
+use super::embedded::{self, LoadedGate};
 use super::exports::Exports;
 use super::instance::GateInstance;
 use super::limits::{GateLimits, MemoryLimiter};
@@ -20,7 +17,8 @@ const KEPT: usize = 4;
 /// An instance with more bytes of memory is not kept.
 const LARGE: usize = 8 << 20;
 
-/// The loaded gate. Make one per process and share it: it is the expensive part.
+/// The loaded gate. Any number of engines may live in one process: those with the default
+/// stack size share one copy of the code. An engine keeps instances for later calls, so sharing one is faster than making many.
 ///
 /// ```
 /// use ralph_gate::engine::GateEngine;
@@ -33,9 +31,7 @@ const LARGE: usize = 8 << 20;
 /// # }
 /// ```
 pub struct GateEngine {
-    engine: Engine,
-    template: InstancePre<MemoryLimiter>,
-    exports: Arc<Exports>,
+    loaded: LoadedGate,
     limits: GateLimits,
     /// Instances that have answered, and are ready to answer again.
     spare: Mutex<Vec<GateInstance>>,
@@ -49,26 +45,11 @@ impl GateEngine {
 
     /// Loads the gate with other limits.
     pub fn with_limits(limits: GateLimits) -> Result<Self, EngineError> {
-        Self::load(limits).map_err(|error| EngineError::Load {
+        let loaded = embedded::load(limits.stack).map_err(|error| EngineError::Load {
             reason: format!("{error:#}"),
-        })
-    }
-
-    fn load(limits: GateLimits) -> wasmtime::Result<Self> {
-        let mut config = config(env!("RALPH_GATE_TARGET"))?;
-        // The code is compiled already: a compiler would only cost start-up time.
-        config.enable_compiler(false);
-        config.max_wasm_stack(limits.stack);
-        embedded::set_up(&mut config);
-        let engine = Engine::new(&config)?;
-        let component = embedded::load(&engine)?;
-        let exports = Arc::new(Exports::find(&component)?);
-        // An empty linker: the gate imports nothing, and would not load if it did.
-        let template = Linker::new(&engine).instantiate_pre(&component)?;
+        })?;
         Ok(Self {
-            engine,
-            template,
-            exports,
+            loaded,
             limits,
             spare: Mutex::default(),
         })
@@ -76,7 +57,7 @@ impl GateEngine {
 
     /// Calls a function of the JSON face: JSON in, JSON out. An error of the gate is an answer, `{"error": {…}}`.
     pub fn call(&self, function: &str, input: &str) -> Result<String, EngineError> {
-        self.ask(&self.exports.json_call, (function, input), input.len())
+        self.ask(&self.loaded.exports.json_call, (function, input), input.len())
     }
 
     /// Calls a function that has no state, on an instance that is kept for the next one: making an instance takes longer
@@ -118,15 +99,15 @@ impl GateEngine {
     }
 
     pub(crate) fn exports(&self) -> &Arc<Exports> {
-        &self.exports
+        &self.loaded.exports
     }
 
     pub(crate) fn template(&self) -> &InstancePre<MemoryLimiter> {
-        &self.template
+        &self.loaded.template
     }
 
     pub(crate) fn wasmtime(&self) -> &Engine {
-        &self.engine
+        &self.loaded.engine
     }
 }
 

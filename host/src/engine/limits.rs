@@ -2,6 +2,9 @@
 
 use wasmtime::ResourceLimiter;
 
+/// Bytes of stack for the gate's code, unless the limits say otherwise.
+pub(crate) const DEFAULT_STACK: usize = 512 << 10;
+
 /// The limits of one gate. Every error that comes from one of them names the observed value and the limit.
 ///
 /// ```
@@ -24,7 +27,7 @@ impl Default for GateLimits {
     fn default() -> Self {
         Self {
             memory: 1 << 30,
-            stack: 512 << 10,
+            stack: DEFAULT_STACK,
             input: 32 << 20,
         }
     }

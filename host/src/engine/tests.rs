@@ -47,6 +47,35 @@ fn input(iteration: &Iteration) -> String {
 }
 
 #[test]
+fn two_engines_live_in_one_process_and_in_eight_threads() {
+    let expected = engine().call("evaluate_final", &input(&claim())).unwrap();
+    let (first, second) = (engine(), engine());
+    let small = GateLimits {
+        stack: 256 << 10,
+        ..GateLimits::default()
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (first, second, expected) = (&first, &second, &expected);
+            scope.spawn(move || {
+                let own = if thread % 2 == 0 {
+                    engine()
+                } else {
+                    GateEngine::with_limits(small).unwrap()
+                };
+                for engine in [first, second, &own] {
+                    let answer = engine.call("evaluate_final", &input(&claim())).unwrap();
+                    assert_eq!(&answer, expected);
+                }
+            });
+        }
+    });
+    drop(first);
+    let answer = second.call("evaluate_final", &input(&claim())).unwrap();
+    assert_eq!(answer, expected);
+}
+
+#[test]
 fn the_typed_face_serialises_to_the_bytes_of_the_json_face() {
     let engine = engine();
     let verdict = engine.evaluate_final(CONTRACT, None, &claim()).unwrap();
