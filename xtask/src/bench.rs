@@ -36,10 +36,16 @@ pub(crate) const COMMAND: Command = Command {
               report   the effectiveness report over 100,000 runs, beside wc and jq\n\
               leak     a million evaluations in Node, and what they leave behind\n\
               all      all of them; this is also what happens without a word",
-    flags: &[Flag {
-        name: "--quick",
-        meaning: "fewer runs: good for a look, not for a comparison",
-    }],
+    flags: &[
+        Flag {
+            name: "--quick",
+            meaning: "fewer runs: good for a look, not for a comparison",
+        },
+        Flag {
+            name: "--short",
+            meaning: "as few, of the development build: shows that each of them works, and enforces no limit of speed",
+        },
+    ],
     words: &[
         "gate", "memory", "loop", "policy", "startup", "hook", "bindings", "web", "http", "report",
         "leak", "all",
@@ -48,75 +54,112 @@ pub(crate) const COMMAND: Command = Command {
     run,
 };
 
+/// How much is measured, and of which build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Full,
+    /// Fewer runs.
+    Quick,
+    /// Fewer runs of the build that the tests use.
+    Short,
+}
+
+impl Form {
+    pub(crate) fn is_quick(self) -> bool {
+        self != Self::Full
+    }
+
+    fn profile(self) -> Profile {
+        match self {
+            Self::Full | Self::Quick => Profile::Release,
+            Self::Short => Profile::Dev,
+        }
+    }
+
+    /// Passes on whether a limit was kept, unless limits are not enforced.
+    fn enforce(self, kept: Result<()>) -> Result<()> {
+        match kept {
+            Err(error) if self == Self::Short => {
+                println!("    not enforced: {error:#}");
+                Ok(())
+            }
+            kept => kept,
+        }
+    }
+}
+
 /// How many milliseconds a process that asks the gate once may take more than /bin/true.
 const STARTUP_LIMIT_MS: f64 = 4.0;
 
 fn run(workspace: &Workspace, args: &Args) -> Result<()> {
-    let quick = args.has("--quick");
+    let form = match (args.has("--short"), args.has("--quick")) {
+        (true, _) => Form::Short,
+        (_, true) => Form::Quick,
+        _ => Form::Full,
+    };
     let which = args.word().unwrap_or("all");
     step("checking the toolchain", || setup::ensure(workspace))?;
+    for skip in measure_all(workspace, which, form)? {
+        println!("{} {skip}", yellow("skipped"));
+        if in_ci() {
+            bail!("with CI=true nothing may be skipped: {skip}");
+        }
+    }
+    Ok(())
+}
+
+/// Measures one of them, or `all`. Gives what could not be measured here.
+pub(crate) fn measure_all(workspace: &Workspace, which: &str, form: Form) -> Result<Vec<Skip>> {
     let wanted = |name| which == name || which == "all";
-    if wanted("gate") {
-        step("measuring the gate", || bench(workspace, "gate", quick))?;
+    for (name, title) in [
+        ("gate", "measuring the gate"),
+        ("memory", "measuring the memory"),
+        ("loop", "measuring the loop"),
+        ("policy", "measuring policies"),
+    ] {
+        if wanted(name) {
+            step(title, || bench(workspace, name, form))?;
+        }
     }
-    if wanted("memory") {
-        step("measuring the memory", || bench(workspace, "memory", quick))?;
+    let others: [(&str, Measure); 7] = [
+        ("startup", startup),
+        ("hook", hook::measure),
+        ("bindings", bindings::measure),
+        ("web", web::bench),
+        ("http", http::measure),
+        ("report", report::measure),
+        ("leak", leak::measure),
+    ];
+    let mut skips = Vec::new();
+    for (name, measure) in others {
+        if wanted(name) {
+            skips.extend(measure(workspace, form)?);
+        }
     }
-    if wanted("loop") {
-        step("measuring the loop", || bench(workspace, "loop", quick))?;
-    }
-    if wanted("policy") {
-        step("measuring policies", || bench(workspace, "policy", quick))?;
-    }
-    if wanted("startup") {
-        say_skipped(startup(workspace, quick)?)?;
-    }
-    if wanted("hook") {
-        say_skipped(hook::measure(workspace, quick)?)?;
-    }
-    if wanted("bindings") {
-        say_skipped(bindings::measure(workspace, quick)?)?;
-    }
-    if wanted("web") {
-        say_skipped(web::bench(workspace, quick)?)?;
-    }
-    if wanted("http") {
-        say_skipped(http::measure(workspace, quick)?)?;
-    }
-    if wanted("report") {
-        say_skipped(report::measure(workspace, quick)?)?;
-    }
-    if wanted("leak") {
-        say_skipped(leak::measure(workspace, quick)?)?;
-    }
-    Ok(())
+    Ok(skips)
 }
 
-fn say_skipped(skip: Option<Skip>) -> Result<()> {
-    let Some(skip) = skip else {
-        return Ok(());
+/// Measures something, or says why it can't be measured here.
+type Measure = fn(&Workspace, Form) -> Result<Option<Skip>>;
+
+fn bench(workspace: &Workspace, name: &str, form: Form) -> Result<()> {
+    process::run(&mut bench_command(workspace, name, form))
+}
+
+fn bench_command(workspace: &Workspace, name: &str, form: Form) -> std::process::Command {
+    let verb = match form {
+        Form::Short => "test",
+        Form::Full | Form::Quick => "bench",
     };
-    println!("{} {skip}", yellow("skipped"));
-    if in_ci() {
-        bail!("with CI=true nothing may be skipped: {skip}");
-    }
-    Ok(())
-}
-
-fn bench(workspace: &Workspace, name: &str, quick: bool) -> Result<()> {
-    process::run(&mut bench_command(workspace, name, quick))
-}
-
-fn bench_command(workspace: &Workspace, name: &str, quick: bool) -> std::process::Command {
     // The whole workspace, as everywhere: other features would compile wasmtime again.
-    let mut cargo = workspace.cargo(&["bench", "--quiet", "--workspace", "--bench", name]);
-    if quick {
+    let mut cargo = workspace.cargo(&[verb, "--quiet", "--workspace", "--bench", name]);
+    if form.is_quick() {
         cargo.args(["--", "--quick"]);
     }
     cargo
 }
 
-fn startup(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
+fn startup(workspace: &Workspace, form: Form) -> Result<Option<Skip>> {
     if let Err(reason) = step("looking for hyperfine", || {
         Ok(setup::ensure_package(workspace, "hyperfine"))
     })? {
@@ -125,11 +168,11 @@ fn startup(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
             reason,
         }));
     }
-    let built = build::host(workspace, Profile::Release)?;
+    let built = build::host(workspace, form.profile())?;
     let results = step("measuring whole processes", || {
-        measure(workspace, &built.binary, quick)
+        measure(workspace, &built.binary, form.is_quick())
     })?;
-    report_startup(&results)?;
+    form.enforce(report_startup(&results))?;
     Ok(None)
 }
 

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+use crate::bindings;
 use crate::cli::{Args, Command, Flag};
 use crate::process;
+use crate::progress;
 use crate::setup;
 use crate::terminal::{size, step};
 use crate::verify;
@@ -38,6 +40,9 @@ pub(crate) const COMMAND: Command = Command {
     run,
 };
 
+/// The package of the library and the command.
+const HOST: &str = "ralph-gate";
+
 /// How the host is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Profile {
@@ -51,8 +56,6 @@ pub(crate) struct Built {
     pub(crate) binary: PathBuf,
     /// The component that the host embeds.
     pub(crate) component: PathBuf,
-    /// The loop's memory, for hosts in other languages.
-    pub(crate) memory: PathBuf,
     /// The gate's bytes.
     pub(crate) bytes: Vec<u8>,
     /// BLAKE3 of the bytes, in hex; the host says the same of itself.
@@ -67,7 +70,8 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     };
     step("checking the toolchain", || setup::ensure(workspace))?;
     let built = host(workspace, profile)?;
-    print(workspace, &built)?;
+    let memory = step("building the loop's memory", || memory(workspace))?;
+    print(workspace, &built, &memory)?;
     if args.has("--verify") {
         verify::verify(workspace, &built)?;
     }
@@ -76,39 +80,71 @@ fn run(workspace: &Workspace, args: &Args) -> Result<()> {
 
 /// Builds component and host, and copies the component to where people look for it.
 pub(crate) fn host(workspace: &Workspace, profile: Profile) -> Result<Built> {
+    let parts: &[&str] = match profile {
+        // With what the tests need: they ask for the same, and cargo chooses features by what is asked for.
+        Profile::Dev => &["--workspace"],
+        Profile::Release => &["--package", HOST, "--release"],
+    };
     step("building the component and the host", || {
-        // Always the whole workspace: with a part of it, cargo would choose other features for
-        // shared dependencies and compile wasmtime a second time.
-        let mut cargo = workspace.cargo(&["build", "--workspace"]);
-        cargo.arg("--message-format=json-render-diagnostics");
-        if profile == Profile::Release {
-            cargo.arg("--release");
-        }
-        if in_ci() {
-            cargo.arg("--locked");
-        }
-        let messages = process::capture(&mut cargo)?;
-        collect(workspace, &messages)
+        cargo_build(workspace, parts)
     })
+}
+
+/// Builds what the demo shows: the command without its server and without the policies that are shipped.
+pub(crate) fn for_demo(workspace: &Workspace) -> Result<Built> {
+    step("building the component and the command", || {
+        cargo_build(workspace, &["--package", HOST, "--no-default-features"])
+    })
+}
+
+fn cargo_build(workspace: &Workspace, parts: &[&str]) -> Result<Built> {
+    let mut cargo = workspace.cargo(&["build", "--message-format=json-render-diagnostics"]);
+    cargo.args(parts);
+    if in_ci() {
+        cargo.arg("--locked");
+    }
+    let messages = progress::capture(&mut cargo)?;
+    collect(workspace, &messages)
+}
+
+/// Builds an example of the workspace. Gives its program.
+pub(crate) fn example(workspace: &Workspace, name: &str, profile: Profile) -> Result<PathBuf> {
+    let mut cargo = workspace.cargo(&["build", "--workspace", "--example", name]);
+    cargo.arg("--message-format=json-render-diagnostics");
+    if profile == Profile::Release {
+        cargo.arg("--release");
+    }
+    let messages = progress::capture(&mut cargo)?;
+    let mut programs = messages.lines().filter_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let is_it = message.pointer("/target/name")?.as_str() == Some(name);
+        let program = message.get("executable")?.as_str()?;
+        is_it.then(|| PathBuf::from(program))
+    });
+    programs
+        .next_back()
+        .with_context(|| format!("cargo built no example {name}"))
+}
+
+/// The loop's memory for hosts in other languages, where people look for it.
+pub(crate) fn memory(workspace: &Workspace) -> Result<PathBuf> {
+    let built = bindings::memory(workspace)?;
+    let path = workspace.target().join("gate/ralph-gate-memory.wasm");
+    replace(&path, &fs::read(&built.path)?)?;
+    Ok(path)
 }
 
 fn collect(workspace: &Workspace, messages: &str) -> Result<Built> {
     let (binary, out_dir) = find_outputs(messages)?;
-    let left = |name: &str| {
-        let path = find_component(&out_dir, name)?;
-        fs::read(&path).with_context(|| format!("{} can't be read", path.display()))
-    };
-    let bytes = left("gate.wasm")?;
+    let path = find_component(&out_dir, "gate.wasm")?;
+    let bytes = fs::read(&path).with_context(|| format!("{} can't be read", path.display()))?;
     let component = workspace.target().join("gate/ralph-gate.wasm");
     replace(&component, &bytes)?;
-    let memory = workspace.target().join("gate/ralph-gate-memory.wasm");
-    replace(&memory, &left("memory.wasm")?)?;
     let digest = blake3::hash(&bytes).to_hex().to_string();
     check_version(&binary, &digest)?;
     Ok(Built {
         binary,
         component,
-        memory,
         bytes,
         digest,
     })
@@ -192,11 +228,11 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn print(workspace: &Workspace, built: &Built) -> Result<()> {
+fn print(workspace: &Workspace, built: &Built, memory: &Path) -> Result<()> {
     let anatomy = ralph_gate_builder::anatomy(&built.bytes)?;
     println!("  host       {}", relative(workspace, &built.binary));
     println!("  component  {}", relative(workspace, &built.component));
-    println!("  memory     {}", relative(workspace, &built.memory));
+    println!("  memory     {}", relative(workspace, memory));
     println!("  size       {}", size(built.bytes.len() as u64));
     println!("  blake3     {}", built.digest);
     println!("  imports    {}", anatomy.imports.len());

@@ -36,15 +36,18 @@ struct Item {
 fn run(workspace: &Workspace, _: &Args) -> Result<()> {
     step("checking the toolchain", || setup::ensure(workspace))?;
     let built = build::host(workspace, Profile::Release)?;
+    let memory = step("building the loop's memory", || build::memory(workspace))?;
     let http = http::package(workspace)?;
     let dist = workspace.target().join("dist");
-    let rows = step("packing", || pack(&items(workspace, &built, &http)?, &dist))?;
+    let rows = step("packing", || {
+        pack(&items(workspace, &built, &memory, &http)?, &dist)
+    })?;
     print!("{}", table(&rows));
     println!("  in {}", build::relative(workspace, &dist));
     Ok(())
 }
 
-fn items(workspace: &Workspace, built: &Built, http: &Path) -> Result<Vec<Item>> {
+fn items(workspace: &Workspace, built: &Built, memory: &Path, http: &Path) -> Result<Vec<Item>> {
     let mut items = vec![
         Item {
             source: built.binary.clone(),
@@ -55,8 +58,8 @@ fn items(workspace: &Workspace, built: &Built, http: &Path) -> Result<Vec<Item>>
             name: file_name(&built.component)?,
         },
         Item {
-            source: built.memory.clone(),
-            name: file_name(&built.memory)?,
+            source: memory.to_path_buf(),
+            name: file_name(memory)?,
         },
         Item {
             source: http.to_path_buf(),

@@ -25,6 +25,7 @@ mod mutants;
 mod peers;
 mod policies;
 mod process;
+mod progress;
 mod replay;
 mod scratch;
 mod setup;

@@ -1,7 +1,7 @@
 //! Child processes: run one, capture one, watch one.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::thread;
 
@@ -20,6 +20,27 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
         .stderr(Stdio::inherit())
         .output()
         .with_context(|| not_started(command))?;
+    check(command, output.status)?;
+    String::from_utf8(output.stdout).with_context(|| format!("`{}` printed no text", line(command)))
+}
+
+/// Runs it and gives back what it printed, while something else reads its errors.
+pub(crate) fn capture_beside(
+    command: &mut Command,
+    read: impl FnOnce(ChildStderr) + Send,
+) -> Result<String> {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| not_started(command))?;
+    let errors = child.stderr.take();
+    let output = thread::scope(|scope| {
+        scope.spawn(|| errors.map(read));
+        child.wait_with_output()
+    });
+    let output = output.with_context(|| format!("`{}` was lost", line(command)))?;
     check(command, output.status)?;
     String::from_utf8(output.stdout).with_context(|| format!("`{}` printed no text", line(command)))
 }

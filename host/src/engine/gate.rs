@@ -57,7 +57,11 @@ impl GateEngine {
 
     /// Calls a function of the JSON face: JSON in, JSON out. An error of the gate is an answer, `{"error": {…}}`.
     pub fn call(&self, function: &str, input: &str) -> Result<String, EngineError> {
-        self.ask(&self.loaded.exports.json_call, (function, input), input.len())
+        self.ask(
+            &self.loaded.exports.json_call,
+            (function, input),
+            input.len(),
+        )
     }
 
     /// Calls a function that has no state, on an instance that is kept for the next one: making an instance takes longer

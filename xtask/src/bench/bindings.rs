@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-use super::bench_command;
+use super::{Form, bench_command};
 use crate::bindings::{node, web};
 use crate::install::{self, Place};
 use crate::process;
@@ -35,7 +35,7 @@ struct Program {
 }
 
 /// Builds what is measured, measures it, and says whether it is fast enough.
-pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
+pub(super) fn measure(workspace: &Workspace, form: Form) -> Result<Option<Skip>> {
     for package in [node::package, web::package] {
         if let Some(skip) = package(workspace)? {
             return Ok(Some(skip));
@@ -47,15 +47,16 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
         return Ok(Some(Skip { name, reason }));
     }
     let mut figures = Figures::new();
-    for round in 1..=ROUNDS {
-        step(&format!("measuring, round {round} of {ROUNDS}"), || {
-            for mut program in programs(workspace, quick) {
+    let rounds = if form == Form::Short { 1 } else { ROUNDS };
+    for round in 1..=rounds {
+        step(&format!("measuring, round {round} of {rounds}"), || {
+            for mut program in programs(workspace, form) {
                 run(&mut program, &mut figures)?;
             }
             Ok(())
         })?;
     }
-    report(&figures)?;
+    form.enforce(report(&figures))?;
     Ok(None)
 }
 
@@ -73,14 +74,14 @@ fn install_peers(workspace: &Workspace) -> Result<Option<String>> {
 }
 
 /// Every program, and what it needs. A language whose package is not built is not measured, and that is said.
-fn programs(workspace: &Workspace, quick: bool) -> Vec<Program> {
-    let budget = if quick { "200" } else { "1500" };
+fn programs(workspace: &Workspace, form: Form) -> Vec<Program> {
+    let budget = if form.is_quick() { "200" } else { "1500" };
     let script = |path: &str| {
         let mut node = Command::new("node");
         node.arg(workspace.path(path)).arg(budget);
         node
     };
-    let rust = bench_command(workspace, "bindings", quick);
+    let rust = bench_command(workspace, "bindings", form);
     let mut gate = script("bindings/node/bench/evaluate.mjs");
     gate.current_dir(node::installed(workspace));
     let mut others = script("bindings/node/bench/peers.mjs");

@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
-use super::quoted;
-use crate::build::{self, Profile};
+use super::{Form, quoted};
+use crate::build;
 use crate::process;
 use crate::scratch::Scratch;
 use crate::setup::{self, Skip};
@@ -41,7 +41,7 @@ const LOOP_FILE: &str = "---\nactive: true\niteration: 1\nsession_id: s1\nmax_it
     completion_promise: \"COMPLETE\"\nstarted_at: \"2026-01-01T00:00:00Z\"\n---\n\nMake the tests pass.\n";
 
 /// Both hooks, with transcripts of each size, in one run of hyperfine a size.
-pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
+pub(super) fn measure(workspace: &Workspace, form: Form) -> Result<Option<Skip>> {
     for package in PACKAGES {
         let found = step(&format!("looking for {package}"), || {
             Ok(setup::ensure_package(workspace, package))
@@ -51,7 +51,7 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
             return Ok(Some(Skip { name, reason }));
         }
     }
-    let built = build::host(workspace, Profile::Release)?;
+    let built = build::host(workspace, form.profile())?;
     // One for all of them: nothing is deleted before the last one is measured.
     let scratch = Scratch::new("hook")?;
     let grounds = step("writing transcripts", || {
@@ -62,7 +62,7 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
         process::run(&mut workspace.program("sync", &[]))?;
         Ok(grounds)
     })?;
-    if !quick {
+    if !form.is_quick() {
         step("waiting until nothing was deleted for a minute", || {
             thread::sleep(FORGOTTEN);
             Ok(())
@@ -71,10 +71,12 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
     let rows = step("measuring hooks", || {
         let sizes = SIZES.iter().zip(&grounds);
         sizes
-            .map(|((_, name), ground)| compare(workspace, &built.binary, ground, name, quick))
+            .map(|((_, name), ground)| {
+                compare(workspace, &built.binary, ground, name, form.is_quick())
+            })
             .collect::<Result<Vec<Row>>>()
     })?;
-    report(&rows)?;
+    form.enforce(report(&rows))?;
     Ok(None)
 }
 

@@ -8,7 +8,8 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
-use crate::build::{self, Profile};
+use super::Form;
+use crate::build;
 use crate::process;
 use crate::scratch::Scratch;
 use crate::setup::{self, Skip};
@@ -37,7 +38,7 @@ file:close()
 "#;
 
 /// Both paths at each number of connections, and a million questions.
-pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
+pub(super) fn measure(workspace: &Workspace, form: Form) -> Result<Option<Skip>> {
     let found = step("looking for wrk", || {
         Ok(setup::ensure_package(workspace, "wrk"))
     })?;
@@ -45,20 +46,20 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
         let name = "http".to_owned();
         return Ok(Some(Skip { name, reason }));
     }
-    let built = build::host(workspace, Profile::Release)?;
+    let built = build::host(workspace, form.profile())?;
     let scratch = Scratch::new("http")?;
     let ground = Ground::new(&scratch, &built.binary)?;
-    let seconds = if quick { 1 } else { 8 };
+    let seconds = if form.is_quick() { 1 } else { 8 };
     let rows = step("asking", || {
         let rows = CONNECTIONS
             .iter()
             .map(|count| ground.compare(*count, seconds));
         rows.collect::<Result<Vec<Row>>>()
     })?;
-    let many = if quick { 20_000 } else { 1_000_000 };
+    let many = if form.is_quick() { 20_000 } else { 1_000_000 };
     let memory = step(&format!("asking {many} times"), || ground.grow(many))?;
-    judge_memory(many, &memory)?;
-    report(&rows)?;
+    form.enforce(judge_memory(many, &memory))?;
+    form.enforce(report(&rows))?;
     Ok(None)
 }
 

@@ -5,6 +5,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+use super::Form;
 use crate::bindings::node;
 use crate::process;
 use crate::setup::Skip;
@@ -12,11 +13,11 @@ use crate::terminal::{green, step};
 use crate::workspace::Workspace;
 
 /// Runs each language's own script; a leak is a failure.
-pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
+pub(super) fn measure(workspace: &Workspace, form: Form) -> Result<Option<Skip>> {
     if let Some(skip) = node::package(workspace)? {
         return Ok(Some(skip));
     }
-    let count = if quick { "100000" } else { "1000000" };
+    let count = how_many(form, ["1000000", "100000", "20000"]);
     step(&format!("{count} evaluations in Node"), || {
         let mut script = Command::new("node");
         script.arg("--expose-gc");
@@ -30,7 +31,7 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
         println!("    Python is not measured: its package is not built");
         return Ok(None);
     }
-    let count = if quick { "20000" } else { "200000" };
+    let count = how_many(form, ["200000", "20000", "5000"]);
     step(&format!("{count} evaluations in Python"), || {
         // It judges by itself, and says so with its exit code.
         let mut script = Command::new(&python);
@@ -38,6 +39,15 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
         process::run(script.arg(count))
     })?;
     Ok(None)
+}
+
+/// How often is evaluated, by the form.
+fn how_many(form: Form, [full, quick, short]: [&'static str; 3]) -> &'static str {
+    match form {
+        Form::Full => full,
+        Form::Quick => quick,
+        Form::Short => short,
+    }
 }
 
 /// The script says how many bytes more there are at the end, and how many there may be.

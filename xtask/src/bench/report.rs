@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::quoted;
-use crate::build::{self, Profile};
+use super::{Form, quoted};
+use crate::build;
 use crate::process;
 use crate::scratch::Scratch;
 use crate::setup::{self, Skip};
@@ -33,19 +33,19 @@ struct Taken {
 }
 
 /// Makes logs, and reports on them.
-pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
+pub(super) fn measure(workspace: &Workspace, form: Form) -> Result<Option<Skip>> {
     if let Err(reason) = step("looking for jq", || {
         Ok(setup::ensure_package(workspace, "jq"))
     })? {
         let name = "report".to_owned();
         return Ok(Some(Skip { name, reason }));
     }
-    let built = build::host(workspace, Profile::Release)?;
+    let built = build::host(workspace, form.profile())?;
     let scratch = Scratch::new("bench-report")?;
     let logs = scratch.path("runs");
-    let runs = if quick { RUNS / 20 } else { RUNS };
+    let runs = if form.is_quick() { RUNS / 20 } else { RUNS };
     let bytes = step(&format!("making the logs of {runs} runs"), || {
-        make(workspace, &logs, runs)
+        make(workspace, &logs, runs, form)
     })?;
     let megabytes = bytes / 1e6;
     let (ours, wc, jq) = step(&format!("reading {megabytes:.0} MB three times"), || {
@@ -67,7 +67,7 @@ pub(super) fn measure(workspace: &Workspace, quick: bool) -> Result<Option<Skip>
         )))?;
         Ok((ours, wc, jq))
     })?;
-    say(megabytes, &ours, &wc, &jq)?;
+    form.enforce(say(megabytes, &ours, &wc, &jq))?;
     Ok(None)
 }
 
@@ -114,19 +114,13 @@ fn highest(status: &str) -> Option<f64> {
 }
 
 /// Makes the logs. Gives their size in bytes.
-fn make(workspace: &Workspace, folder: &Path, runs: usize) -> Result<f64> {
-    let mut cargo = workspace.cargo(&[
-        "run",
-        "--quiet",
-        "--release",
-        "--package",
-        "ralph-gate-report",
-    ]);
-    cargo
-        .args(["--example", "population", "--"])
+fn make(workspace: &Workspace, folder: &Path, runs: usize, form: Form) -> Result<f64> {
+    let program = build::example(workspace, "population", form.profile())?;
+    let mut program = Command::new(program);
+    program
         .arg(folder)
         .args([runs.to_string(), DIFFERENT.min(runs).to_string()]);
-    let printed = process::capture(&mut cargo)?;
+    let printed = process::capture(&mut program)?;
     let bytes = printed.trim().parse();
     bytes.with_context(|| format!("the program that makes logs said {printed:?}"))
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::{Tested, copy_sources, gate, npm};
+use crate::bench::Form;
 use crate::install::{self, Place};
 use crate::process;
 use crate::setup::{self, Skip};
@@ -146,7 +147,7 @@ pub(crate) fn test(workspace: &Workspace, host: &Path) -> Result<Tested> {
 }
 
 /// `cargo xtask bench web`: the two ways to bring the gate to a browser, side by side.
-pub(crate) fn bench(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> {
+pub(crate) fn bench(workspace: &Workspace, form: Form) -> Result<Option<Skip>> {
     if let Some(skip) = package(workspace)? {
         return Ok(Some(skip));
     }
@@ -155,7 +156,7 @@ pub(crate) fn bench(workspace: &Workspace, quick: bool) -> Result<Option<Skip>> 
     })?;
     step("measuring in Chromium", || {
         let mut node = workspace.program("node", &["bindings/web/bench/compare.mjs"]);
-        if quick {
+        if form.is_quick() {
             node.arg("--quick");
         }
         process::run(node.env("CARGO_TARGET_DIR", workspace.target()))

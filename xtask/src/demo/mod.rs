@@ -14,7 +14,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
-use crate::build::{self, Profile};
+use crate::build;
 use crate::cli::{Args, Command};
 use crate::scratch::Scratch;
 use crate::setup;
@@ -25,7 +25,7 @@ use project::Project;
 pub(crate) const COMMAND: Command = Command {
     name: "demo",
     summary: "watch the gate refuse an agent twice and release it once",
-    details: "Builds the host, then lets a scripted agent work on a tiny project in a scratch git\n\
+    details: "Builds the command, then lets a scripted agent work on a tiny project in a scratch git\n\
               repository. It claims to be done three times; the gate asks for proof. Needs sh and git.",
     flags: &[],
     words: &[],
@@ -42,7 +42,7 @@ const EXPECTED: [(&str, Option<&str>); 3] = [
 
 fn run(workspace: &Workspace, _: &Args) -> Result<()> {
     step("checking the toolchain", || setup::ensure(workspace))?;
-    let built = build::host(workspace, Profile::Dev)?;
+    let built = build::for_demo(workspace)?;
     play(&built.binary)
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use crate::bench::{self, Form};
 use crate::bindings::{Tested, node, playground, python, web};
 use crate::build::{self, Built, Profile};
 use crate::cli::{Args, Command, Flag};
@@ -24,7 +25,7 @@ pub(crate) const COMMAND: Command = Command {
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
               unit and integration tests with the vectors, doc tests, statistics against SciPy and statsmodels, sessions on a real server of S3, the server asked by Schemathesis, the client in Go, real agent clients, OpenTelemetry, templates of policies, the packages for Node, Python and browsers, the playground,\n\
-              every vector on every host, every log that these tests left once more, killed processes, tidy, the reproducible build, the demo, the worked example. Ends with a table and one line `N passed, N failed`, in which each test and\n\
+              every vector on every host, every log that these tests left once more, killed processes, each benchmark in a short form, tidy, the reproducible build, the demo, the worked example. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
     flags: &[Flag {
@@ -86,6 +87,11 @@ const STEPS: &[Step] = &[
         name: "tests",
         extent: Extent::Usual,
         run: tests,
+    },
+    Step {
+        name: "tests in one process",
+        extent: Extent::Usual,
+        run: tests_in_one_process,
     },
     Step {
         name: "doc tests",
@@ -171,6 +177,11 @@ const STEPS: &[Step] = &[
         name: "crash",
         extent: Extent::Usual,
         run: crash_a_little,
+    },
+    Step {
+        name: "benchmarks",
+        extent: Extent::Usual,
+        run: benchmarks,
     },
     Step {
         name: "tidy",
@@ -367,6 +378,25 @@ fn test_telemetry(run: &mut Run<'_>) -> Result<Counts> {
     beside(run, peers::TELEMETRY)
 }
 
+/// Where nextest gives each test a process of its own, the unit tests once more in one, as an embedder's `cargo test` has them.
+fn tests_in_one_process(run: &mut Run<'_>) -> Result<Counts> {
+    if !run.tools.nextest {
+        println!("    the step `tests` has run them like this");
+        return Ok(Counts::passed());
+    }
+    cargo_test(run, &["--lib", "--bins"])
+}
+
+/// Each benchmark in a short form: none may rot.
+fn benchmarks(run: &mut Run<'_>) -> Result<Counts> {
+    let skips = bench::measure_all(run.workspace, "all", Form::Short)?;
+    Ok(Counts {
+        passed: 1,
+        skips,
+        ..Counts::default()
+    })
+}
+
 /// Every log that the steps before have left, in each language that could be built.
 fn replay_logs(run: &mut Run<'_>) -> Result<Counts> {
     let built = build::host(run.workspace, Profile::Dev)?;
@@ -402,10 +432,14 @@ fn run_tests(run: &Run<'_>, targets: &[&str]) -> Result<Counts> {
         let (status, lines) = process::watch(cargo.args(targets).args(locked()))?;
         return counts::of_nextest(&lines).checked(status);
     }
+    cargo_test(run, targets)
+}
+
+fn cargo_test(run: &Run<'_>, targets: &[&str]) -> Result<Counts> {
     let mut cargo = run
         .workspace
         .cargo(&["test", "--workspace", "--no-fail-fast"]);
-    cargo.env(replay::VARIABLE, &logs);
+    cargo.env(replay::VARIABLE, replay::folder(run.workspace));
     let (status, lines) = process::watch(cargo.args(targets).args(locked()))?;
     counts::of_cargo_test(&lines).checked(status)
 }
