@@ -88,6 +88,56 @@ fn arms_are_chosen_by_conditions_and_the_table_ends_with_a_decision() {
 }
 
 #[test]
+fn arms_are_chosen_by_client_and_by_source() {
+    let imported = |id: &str, client: &str| {
+        format!(
+            r#"{{"event":"imported_run","data":{{"id":"{id}","client":"{client}","ending":"released","truth":"complete"}}}}"#
+        ) + "\n"
+    };
+    let runs =
+        imported("one", "claude-code") + &imported("two", "codex") + &imported("three", "codex");
+    let files = Placed::new(&[("runs.jsonl", &runs), ("sessions/night/events.jsonl", LOG)]);
+    let (runs, sessions) = (files.path("runs.jsonl"), files.path("sessions"));
+    for (before, after, counts) in [
+        ("client=claude-code", "client=codex", (1, 2)),
+        ("source=import", "source=log", (3, 1)),
+        (
+            "source=import,client!=codex",
+            "source=import,client=codex",
+            (1, 2),
+        ),
+    ] {
+        let said = run(&[
+            "report", "--json", "--before", before, "--after", after, &runs, &sessions,
+        ]);
+        assert_eq!(said.code, 0, "{said:?}");
+        let report: Value = serde_json::from_str(&said.stdout).unwrap();
+        let count = |arm: &str| report[arm]["runs"].as_array().unwrap().len();
+        assert_eq!(
+            (count("before"), count("after")),
+            counts,
+            "{before} {after}"
+        );
+    }
+    let said = run(&[
+        "report",
+        "--before",
+        "client=gemini",
+        "--after",
+        "client=codex",
+        &runs,
+    ]);
+    assert!(
+        said.stderr.contains("client = claude-code or codex"),
+        "{said:?}"
+    );
+    let help = run(&["report", "--help"]).stdout;
+    for expected in ["client=claude-code", "source=import"] {
+        assert!(help.contains(expected), "{expected}: {help}");
+    }
+}
+
+#[test]
 fn arms_are_logs_too_and_a_folder_is_every_log_in_it() {
     let files = Placed::new(&[
         ("old/one/events.jsonl", LOG),

@@ -11,8 +11,8 @@ use std::thread;
 
 use ralph_gate_report::model::Interval;
 use ralph_gate_report::statistics::{
-    Random, fisher_exact, holm, mann_whitney, mcnemar, mean, newcombe, newcombe_paired, quantile,
-    sample_ratio, wilcoxon, wilson,
+    Exact, Random, fisher_exact, holm, mann_whitney, mann_whitney_exact, mcnemar, mean, newcombe,
+    newcombe_paired, quantile, sample_ratio, wilcoxon, wilcoxon_exact, wilson,
 };
 use ralph_gate_tests::python::python;
 use serde::Serialize;
@@ -57,8 +57,10 @@ impl Case {
         }
         // Whole numbers, as iterations are, have many ties; costs have none.
         let whole = random.below(2) == 0;
+        // Of a few whole numbers, most pairs are equal or differ by one.
+        let most = [10.0, 3.0][place(random, 2)];
         let value = |random: &mut Random| {
-            let value = 10.0 * random.unit() * random.unit();
+            let value = most * random.unit() * random.unit();
             if whole { value.ceil() } else { value }
         };
         let (after, before) = (1 + place(random, 80), 1 + place(random, 80));
@@ -86,6 +88,9 @@ impl Case {
         let mut sorted = self.after.clone();
         sorted.sort_by(f64::total_cmp);
         let at = |p: &f64| quantile(&sorted, *p).unwrap();
+        let exact = |found: Option<Exact>| {
+            found.map_or_else(Vec::new, |found| vec![found.exact, found.mid_p])
+        };
         let pairs = mcnemar(b, c);
         let answers = [
             ("wilson", bounds(wilson(a, a + b))),
@@ -100,7 +105,12 @@ impl Case {
                 "mann_whitney",
                 vec![mann_whitney(&self.after, &self.before).unwrap().p],
             ),
+            (
+                "mann_whitney_exact",
+                exact(mann_whitney_exact(&self.after, &self.before)),
+            ),
             ("wilcoxon", vec![wilcoxon(&self.pairs).unwrap().p]),
+            ("wilcoxon_exact", exact(wilcoxon_exact(&self.pairs))),
             ("sample_ratio", vec![sample_ratio(a, b, self.share)]),
         ];
         answers.map(|(name, found)| (name.to_owned(), found)).into()
@@ -183,7 +193,10 @@ fn a_thousand_random_tables_say_the_same_in_scipy_and_statsmodels() {
         );
         assert_eq!(*count, TABLES);
     }
-    assert_eq!(compared.len(), 11);
+    assert_eq!(compared.len(), 13);
+    let exact = |name: &str| references.iter().filter(|it| !it[name].is_empty()).count();
+    // Tables that are too large for the exact distribution have none, on both sides.
+    assert!(exact("wilcoxon_exact") == TABLES && exact("mann_whitney_exact") > TABLES / 5);
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 

@@ -93,6 +93,89 @@ def wilcoxon(pairs):
         return float(stats.wilcoxon(differences, method="approx", **options).pvalue)
 
 
+# Up to so many pairs that differ, and runs of both groups, the Rust side calculates exact distributions.
+EXACT_PAIRS = 100
+EXACT_RUNS = 60
+# SciPy goes through all outcomes where there are not more than these.
+OUTCOMES = 5_000
+
+
+def exact(distances, weights, observed):
+    """The exact and the mid-p value: how much weight is as far as observed, and with half of what is equally far."""
+    weights = np.asarray(weights, dtype=float) / math.fsum(weights)
+    equal = np.isclose(distances, observed, rtol=0, atol=1e-6)
+    further = math.fsum(weights[~equal & (np.asarray(distances) > observed)])
+    equal = math.fsum(weights[equal])
+    return [min(further + equal, 1.0), min(further + equal / 2, 1.0)]
+
+
+def permuted(samples, statistic, kind):
+    """Exact and mid-p value by SciPy, which goes through all outcomes. Far is large."""
+    found = stats.permutation_test(
+        samples,
+        statistic,
+        permutation_type=kind,
+        alternative="greater",
+        vectorized=True,
+        n_resamples=np.inf,
+    )
+    null = found.null_distribution
+    both = exact(null, np.ones(len(null)), found.statistic)
+    assert math.isclose(both[0], found.pvalue, rel_tol=1e-9), (both, found.pvalue)
+    return both
+
+
+def wilcoxon_exact(pairs):
+    differences = np.array([after - before for before, after in pairs if after != before])
+    n = len(differences)
+    if n == 0:
+        return [1.0, 1.0]
+    if n > EXACT_PAIRS:
+        return []
+    ranks = stats.rankdata(np.abs(differences))
+    signed = ranks * np.sign(differences)
+    if n > 1 and 2**n <= OUTCOMES:
+        return permuted((signed,), lambda sample, axis: np.abs(sample.sum(axis=axis)), "samples")
+    doubled = np.rint(2 * ranks).astype(int)
+    weights = np.zeros(doubled.sum() + 1)
+    weights[0] = 1.0
+    for rank in doubled:
+        shifted = np.zeros_like(weights)
+        shifted[rank:] = weights[:-rank]
+        weights = (weights + shifted) / 2
+    distances = np.abs(2 * np.arange(len(weights)) - doubled.sum())
+    both = exact(distances, weights, abs(2 * doubled[signed > 0].sum() - doubled.sum()))
+    if len(set(ranks)) == n <= 50:
+        pvalue = stats.wilcoxon(differences, method="exact").pvalue
+        assert math.isclose(both[0], pvalue, rel_tol=1e-9), (both, pvalue)
+    return both
+
+
+def mann_whitney_exact(after, before):
+    m, n = len(after), len(before)
+    if m + n > EXACT_RUNS:
+        return []
+    if len(set(after + before)) == 1:
+        return [1.0, 1.0]
+    ranks = stats.rankdata(after + before)
+    one, other = ranks[:m], ranks[m:]
+    mean = m * (m + n + 1) / 2
+    if min(m, n) > 1 and math.comb(m + n, m) <= OUTCOMES:
+        far = lambda x, y, axis: np.abs(x.sum(axis=axis) - mean)
+        return permuted((one, other), far, "independent")
+    doubled = np.rint(2 * ranks).astype(int)
+    ways = np.zeros((m + 1, doubled.sum() + 1))
+    ways[0, 0] = 1.0
+    for rank in doubled:
+        ways[1:, rank:] += ways[:-1, :-rank].copy()
+    distances = np.abs(np.arange(ways.shape[1]) - 2 * mean)
+    both = exact(distances, ways[m], abs(2 * one.sum() - 2 * mean))
+    if len(set(ranks)) == m + n:
+        pvalue = stats.mannwhitneyu(after, before, method="exact").pvalue
+        assert math.isclose(both[0], pvalue, rel_tol=1e-9), (both, pvalue)
+    return both
+
+
 def sample_ratio(a, b, share):
     if a + b <= EXACT_DIVISION:
         return float(stats.binomtest(a, a + b, share).pvalue)
@@ -113,7 +196,9 @@ def answer(case):
         "mean": [math.fsum(case["after"]) / len(case["after"])],
         "holm": [float(p) for p in multipletests(case["p"], method="holm")[1]],
         "mann_whitney": [mann_whitney(case["after"], case["before"])],
+        "mann_whitney_exact": mann_whitney_exact(case["after"], case["before"]),
         "wilcoxon": [wilcoxon(case["pairs"])],
+        "wilcoxon_exact": wilcoxon_exact(case["pairs"]),
         "sample_ratio": [sample_ratio(a, b, case["share"])],
     }
 

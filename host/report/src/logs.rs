@@ -151,6 +151,7 @@ const NAMES: &[Name] = &[
     ("mode", |run| run.mode.as_deref()),
     ("enforcement", |run| run.enforcement.as_deref()),
     ("source", |run| Some(run.source.as_str())),
+    ("client", |run| run.client.as_deref()),
     ("profile", |run| run.profile.as_deref()),
     ("contract", |run| run.contract_digest.as_deref()),
     ("gate", |run| run.gate.as_deref()),

@@ -122,6 +122,10 @@ pub struct Rate {
     pub interval: Option<Interval>,
     /// Which runs they are.
     pub runs: RunList,
+    /// Completions of unknown truth: an audit of them would add them to `of`.
+    pub unaudited: RunList,
+    /// The least and the greatest share that an audit of all of `unaudited` can give. None: none of them.
+    pub bounds: Option<Interval>,
 }
 
 /// A range.
@@ -140,6 +144,8 @@ pub struct Difference {
     pub estimate: f64,
     /// At 95 %. None: too few data.
     pub interval: Option<Interval>,
+    /// The least and the greatest difference that an audit of all completions of unknown truth can give. None: none of them.
+    pub bounds: Option<Interval>,
     /// How the interval was made, for example `Newcombe, paired`.
     pub method: String,
     /// Two-sided. None: no test fits.

@@ -17,6 +17,8 @@ pub struct Run {
     pub labels: Labels,
     /// Where it comes from.
     pub source: Source,
+    /// The client of its agent, for example `claude-code`.
+    pub client: Option<Text>,
     /// `standard` or `ralph`.
     pub mode: Option<Text>,
     /// The profile.

@@ -80,6 +80,7 @@ impl Pool {
     pub fn share(&mut self, run: &mut Run) {
         let texts = [
             &mut run.task_class,
+            &mut run.client,
             &mut run.mode,
             &mut run.profile,
             &mut run.enforcement,

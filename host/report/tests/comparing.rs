@@ -67,13 +67,12 @@ fn every_run_counts_and_what_is_not_known_is_left_out_of_that_rate_alone() {
     };
     assert_eq!(counts(RateMetric::Completion), [(3, 4), (1, 2)]);
     assert_eq!(counts(RateMetric::VerifiedCompletion), [(1, 3), (1, 2)]);
-    assert_eq!(counts(RateMetric::FalseComplete), [(1, 3), (0, 2)]);
-    assert_eq!(counts(RateMetric::FalseShare), [(1, 2), (0, 1)]);
+    assert_eq!(counts(RateMetric::FalseComplete), [(1, 2), (0, 1)]);
     assert_eq!(counts(RateMetric::Handoff), [(1, 4), (1, 2)]);
     // Behind every count are its runs.
     assert_eq!(rate(&report, RateMetric::FalseComplete).0.runs, [1]);
     let missing = &report.missing[0];
-    let expected = "1 run: ended as complete, and nobody looked";
+    let expected = "1 run: ended as complete and were not audited";
     assert!(missing.message.starts_with(expected), "{missing:?}");
     assert_eq!(missing.runs, [2]);
 }
@@ -126,6 +125,160 @@ fn the_gate_goes_on_by_default_only_where_both_conditions_are_sure() {
     let needed = few.needed_per_arm.unwrap();
     assert!(needed > 12, "{needed}");
     assert!(few.message.contains(&needed.to_string()), "{}", few.message);
+}
+
+/// The step of the gain, and the outcome.
+fn decided(runs: Vec<Run>) -> (Standing, String, Outcome, String) {
+    let decision = report(runs).decision;
+    let step = decision.steps[0].clone();
+    (
+        step.standing,
+        step.arithmetic,
+        decision.outcome,
+        decision.message,
+    )
+}
+
+#[test]
+fn the_false_complete_rate_is_over_audited_completions() {
+    let mut runs = population(20, 8, 2, "0.50");
+    // Runs that were stopped can't be false, whatever an audit of them says.
+    for arm in ["a", "b"] {
+        for truth in [Truth::Unknown, Truth::Incomplete, Truth::Complete] {
+            runs.extend((0..100).map(|_| run(arm, Ending::MaxIters, truth)));
+        }
+    }
+    let report = report(runs);
+    let (before, after) = rate(&report, RateMetric::FalseComplete);
+    assert_eq!((before.count, before.of), (8, 20));
+    assert_eq!((after.count, after.of), (2, 20));
+    assert_eq!((before.bounds, before.unaudited.len()), (None, 0));
+}
+
+#[test]
+fn runs_that_can_not_be_false_decide_nothing() {
+    // Every second completion before is false. After, nothing completes, or nothing that completed was audited.
+    for (ending, truth, expected) in [
+        (
+            Ending::MaxIters,
+            Truth::Incomplete,
+            "there is no run after of which it is known",
+        ),
+        (
+            Ending::Completed,
+            Truth::Unknown,
+            "no completion after was audited",
+        ),
+    ] {
+        let mut runs = population(400, 200, 0, "0.50");
+        for run in runs.iter_mut().skip(400) {
+            (run.ending, run.truth) = (ending, truth);
+        }
+        let (standing, arithmetic, outcome, message) = decided(runs);
+        assert_eq!(
+            (standing, outcome),
+            (Standing::Open, Outcome::NotEnoughData)
+        );
+        assert!(arithmetic.contains(expected), "{arithmetic}");
+        let asks = message.contains("audit the 400 completions of unknown truth");
+        assert_eq!(asks, truth == Truth::Unknown, "{message}");
+    }
+}
+
+#[test]
+fn completions_of_unknown_truth_give_bounds() {
+    let mut runs = population(20, 8, 2, "0.50");
+    for run in runs.iter_mut().skip(30) {
+        run.truth = Truth::Unknown;
+    }
+    let report = report(runs);
+    let (before, after) = rate(&report, RateMetric::FalseComplete);
+    assert_eq!((after.count, after.of, after.unaudited.len()), (2, 10, 10));
+    let bounds = after.bounds.unwrap();
+    assert!((bounds.low - 0.1).abs() < 1e-12 && (bounds.high - 0.6).abs() < 1e-12);
+    assert_eq!(before.bounds, None);
+    let row = &report.overall.rates[2];
+    let bounds = row.difference.as_ref().unwrap().bounds.unwrap();
+    assert!((bounds.low + 0.3).abs() < 1e-12 && (bounds.high - 0.2).abs() < 1e-12);
+    let note = "False complete, after: 10 completions were not audited; with them, the rate is between 10.0 % and 60.0 %.";
+    let table = ralph_gate_report::render::table(&report, &ralph_gate_report::render::Plain, 200);
+    assert!(table.contains(note), "{table}");
+    assert!(ralph_gate_report::render::html(&report).contains(note));
+    assert!(ralph_gate_report::render::markdown(&report).contains("between 10.0 % and 60.0 %"));
+}
+
+#[test]
+fn completions_of_unknown_truth_decide_nothing_unless_either_truth_decides_the_same() {
+    // Of what was audited, 40 % are false before and 4 % after.
+    let with_unknown = |unknown: usize| {
+        let mut runs = population(500, 200, 20, "0.50");
+        runs.extend((0..unknown).map(|_| run("b", Ending::Completed, Truth::Unknown)));
+        decided(runs)
+    };
+    let (standing, arithmetic, outcome, _) = with_unknown(20);
+    assert_eq!(
+        (standing, outcome),
+        (Standing::Met, Outcome::DefaultOn),
+        "{arithmetic}"
+    );
+    assert!(
+        arithmetic.contains("if the completions of unknown truth were audited"),
+        "{arithmetic}"
+    );
+    let (standing, arithmetic, outcome, message) = with_unknown(500);
+    assert_eq!(
+        (standing, outcome),
+        (Standing::Open, Outcome::NotEnoughData),
+        "{arithmetic}"
+    );
+    assert!(
+        message.contains("audit the 500 completions of unknown truth"),
+        "{message}"
+    );
+    // The same of a condition that is missed.
+    let mut runs = population(2_000, 400, 400, "0.50");
+    assert_eq!(decided(runs.clone()).2, Outcome::KeepOptIn);
+    runs.extend((0..1_000).map(|_| run("b", Ending::Completed, Truth::Unknown)));
+    assert_eq!(decided(runs).0, Standing::Open);
+}
+
+#[test]
+fn the_sample_size_counts_runs_and_not_only_completions() {
+    let few = report(population(12, 4, 1, "0.50"))
+        .decision
+        .needed_per_arm
+        .unwrap();
+    let mut runs = population(12, 4, 1, "0.50");
+    for arm in ["a", "b"] {
+        runs.extend((0..24).map(|_| run(arm, Ending::MaxIters, Truth::Unknown)));
+    }
+    let decision = report(runs).decision;
+    assert_eq!(decision.needed_per_arm, Some(3 * few), "{decision:?}");
+}
+
+#[test]
+fn twelve_of_twelve_pairs_at_one_more_iteration_are_worse_and_not_unclear() {
+    for spread in [0, 3] {
+        let mut runs = population(12, 0, 0, "0.50");
+        for (index, run) in (0_u32..).zip(&mut runs) {
+            let (task, is_after) = (index % 12, index / 12);
+            run.task = Some(format!("t{task}"));
+            run.used.iterations = Some(2 + task % (spread + 1) + is_after);
+        }
+        let report = report(runs);
+        assert_eq!(report.pairing.pairs, 12);
+        let row = &report.overall.amounts[0];
+        let found = row.median_difference.as_ref().unwrap();
+        assert_eq!(found.test.as_deref(), Some("Wilcoxon, signed ranks, mid-p"));
+        assert!(found.p_adjusted.unwrap() < 0.01, "{found:?}");
+        let table =
+            ralph_gate_report::render::table(&report, &ralph_gate_report::render::Plain, 200);
+        let line = table
+            .lines()
+            .find(|line| line.contains("Iterations, median"))
+            .unwrap();
+        assert!(line.contains("worse"), "{line}");
+    }
 }
 
 #[test]
@@ -190,10 +343,16 @@ fn the_same_task_in_both_arms_is_a_pair() {
     let report = report(paired());
     assert!(report.pairing.paired);
     assert_eq!(report.pairing.pairs, 40);
-    let row = &report.overall.rates[2];
+    let row = &report.overall.rates[1];
     let difference = row.difference.as_ref().unwrap();
     assert_eq!(difference.method, "Newcombe, paired");
     assert_eq!(difference.test.as_deref(), Some("McNemar, mid-p"));
+    assert!((difference.estimate - 0.35).abs() < 1e-12);
+    // Each arm has its own completions.
+    let row = &report.overall.rates[2];
+    let difference = row.difference.as_ref().unwrap();
+    assert_eq!(difference.method, "Newcombe");
+    assert_eq!(difference.test.as_deref(), Some("Fisher, exact"));
     assert!((difference.estimate + 0.35).abs() < 1e-12);
     assert!(row.primary && difference.p_adjusted.is_none());
     let secondary = report.overall.rates[0].difference.as_ref().unwrap();
@@ -224,7 +383,7 @@ fn arms_must_have_runs_and_none_in_common() {
     let error = try_to_report(runs.clone(), &Options::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the arm b has no run; there are 2 runs, with arm = a or c"
+        "the arm b has no run; there are 2 runs, with arm = a or c; source = log"
     );
     let both = Side {
         name: "all".to_owned(),

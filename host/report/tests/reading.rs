@@ -57,6 +57,34 @@ fn a_log_tells_how_its_loop_ended_and_what_it_used() {
 }
 
 #[test]
+fn the_client_is_that_which_asks_or_the_program_that_is_run() {
+    let client = |argv: &str, more: &str| {
+        let data = format!(r#"{{"session":"s","mode":"ralph","argv":{argv}{more}}}"#);
+        let run = one(&format!(
+            r#"{{"seq":1,"prev":"{0}","event":"loop_started","data":{data},"digest":"{0}"}}"#,
+            "0".repeat(64)
+        ));
+        run.client.map(|client| client.to_string())
+    };
+    let attended = r#","attended":{"harness":"gemini","session":"s"}"#;
+    for (argv, more, expected) in [
+        (r#"["claude","-p"]"#, "", Some("claude-code")),
+        (r#"["/usr/local/bin/codex","exec"]"#, "", Some("codex")),
+        (r#"["sh","agent.sh"]"#, "", None),
+        ("[]", attended, Some("gemini")),
+        (
+            r#"["claude"]"#,
+            r#","attended":{"harness":{"digest":"x"}}"#,
+            Some("claude-code"),
+        ),
+        (r#"{"digest":"x"}"#, "", None),
+        ("[]", r#","attended":{"harness":"\u001b[2J"}"#, None),
+    ] {
+        assert_eq!(client(argv, more).as_deref(), expected, "{argv} {more}");
+    }
+}
+
+#[test]
 fn pieces_of_any_length_make_the_same_run() {
     let whole = one(LOG);
     for length in [1, 7, 1000, 100_000] {

@@ -692,8 +692,9 @@ pub(crate) struct WhatIfArgs {
 
 /// Compare two sets of runs: whether the gate makes loops better, how sure that is, and what follows
 ///
-/// An arm is a condition for runs (NAME=VALUE, several with commas; NAME is a label or one of mode, profile, enforcement,
-/// `task_class`, source, ending, contract, gate, id), or logs: files, folders, patterns. With conditions, the runs are those of LOG.
+/// An arm is a condition for runs (NAME=VALUE or NAME!=VALUE, several with commas), or logs: files, directories, patterns.
+/// NAME is a label or one of client (such as claude-code, codex, gemini), source (`log` or `import`), mode, profile, enforcement,
+/// task, `task_class`, ending, contract, gate, id. With conditions, the runs are those of LOG.
 /// Every run counts, also those that crashed. What is not known is said, and never guessed.
 #[cfg(unix)]
 #[derive(Debug, clap::Args)]
@@ -701,15 +702,17 @@ pub(crate) struct WhatIfArgs {
   ralph-gate report --before arm=standard --after arm=ralph runs
   ralph-gate report --before enforcement=shadow --after enforcement=enforce --by task_class
   ralph-gate report --before 'old/**/events.jsonl' --after .ralph --output report.html
-  ralph-gate report --before imported.jsonl --after .ralph --format md --min-reduction 0.1")]
+  ralph-gate report --before imported.jsonl --after .ralph --format md --min-reduction 0.1
+  ralph-gate report --before source=import --after source=log imported.jsonl .ralph
+  ralph-gate report --before client=codex --after client=claude-code imported.jsonl")]
 pub(crate) struct ReportArgs {
     /// Logs or folders of sessions to choose from; .ralph when absent
     #[arg(value_name = "LOG")]
     pub(crate) logs: Vec<PathBuf>,
-    /// The arm that is compared with
+    /// The arm to compare with, such as mode=standard or source=import
     #[arg(long, required = true, value_name = "ARM")]
     pub(crate) before: Vec<String>,
-    /// The arm that is compared
+    /// The arm to compare, such as mode=ralph or client=claude-code
     #[arg(long, required = true, value_name = "ARM")]
     pub(crate) after: Vec<String>,
     /// A part for each of these

@@ -136,7 +136,7 @@ fn independent(before: &[f64], after: &[f64], statistic: Statistic) -> Option<Di
     let (interval, tested) = match statistic {
         Statistic::Median => (
             statistics::bootstrap_quantile_difference(after, before, 0.5, SEED),
-            statistics::permutation_p(after, before, SEED),
+            statistics::test_groups(after, before),
         ),
         Statistic::P95 => (
             statistics::bootstrap_quantile_difference(after, before, P95, SEED),
@@ -150,6 +150,7 @@ fn independent(before: &[f64], after: &[f64], statistic: Statistic) -> Option<Di
     Some(Difference {
         estimate,
         interval,
+        bounds: None,
         method: "bootstrap".to_owned(),
         p: tested.as_ref().map(|tested| tested.p),
         p_adjusted: None,
@@ -166,12 +167,13 @@ fn of_pairs(pairs: &[(f64, f64)], statistic: Statistic) -> Option<Difference> {
     let before = of_sorted(&sorted(|(before, _)| *before), statistic)?;
     let after = of_sorted(&sorted(|(_, after)| *after), statistic)?;
     let tested = match statistic {
-        Statistic::Median => statistics::sign_flip_p(pairs, SEED),
+        Statistic::Median => statistics::test_pairs(pairs),
         Statistic::P95 | Statistic::Mean => None,
     };
     Some(Difference {
         estimate: after - before,
         interval: statistics::bootstrap_pairs(pairs, statistic, SEED),
+        bounds: None,
         method: "bootstrap of pairs".to_owned(),
         p: tested.as_ref().map(|tested| tested.p),
         p_adjusted: None,

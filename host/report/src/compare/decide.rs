@@ -4,7 +4,7 @@ use super::amounts::Values;
 use super::metrics::AmountMetric;
 use super::{Options, Side};
 use crate::model::{
-    Better, Comparison, Decision, Interval, Outcome, RateRow, SampleRatio, Standing, Step,
+    Better, Comparison, Decision, Interval, Outcome, Rate, RateRow, SampleRatio, Standing, Step,
 };
 use crate::run::Run;
 use crate::statistics;
@@ -53,15 +53,14 @@ pub(super) fn decide(
     options: &Options,
 ) -> Decision {
     let primary = overall.rates.iter().find(|row| row.primary);
-    let (steps, needed): (Vec<Step>, Vec<Option<u64>>) =
-        [gain(primary, options), cost(arms, options)]
+    let (steps, remedies): (Vec<Step>, Vec<Remedy>) =
+        [gain(arms, primary, options), cost(arms, options)]
             .into_iter()
             .unzip();
-    // As many as the open condition needs that needs most; unknown if that is unknown of one of them.
-    let open = steps.iter().zip(needed);
+    let open = steps.iter().zip(remedies);
     let open = open.filter(|(step, _)| step.standing == Standing::Open);
-    let needed: Option<Vec<u64>> = open.map(|(_, needed)| needed).collect();
-    let needed = needed.and_then(|needed| needed.into_iter().max());
+    let remedies: Vec<Remedy> = open.map(|(_, remedy)| remedy).collect();
+    let remedy = Remedy::of_all(&remedies);
     let standings: Vec<Standing> = steps.iter().map(|step| step.standing).collect();
     let outcome = if ratio.suspicious {
         Outcome::NotEnoughData
@@ -85,10 +84,7 @@ pub(super) fn decide(
         Outcome::NotEnoughData => {
             let open = steps.iter().find(|step| step.standing == Standing::Open);
             let open = open.map_or("", |step| step.condition.as_str());
-            let more = needed.map_or_else(String::new, |needed| {
-                format!("; {needed} runs in each arm would settle it, if they went like these")
-            });
-            format!("a condition is open: {open}{more}")
+            format!("a condition is open: {open}{}", remedy.in_words())
         }
     };
     let is_open = outcome == Outcome::NotEnoughData;
@@ -96,12 +92,64 @@ pub(super) fn decide(
         outcome,
         message,
         steps,
-        needed_per_arm: needed.filter(|_| is_open),
+        needed_per_arm: match remedy {
+            Remedy::Runs(needed) if is_open => Some(needed),
+            _ => None,
+        },
     }
 }
 
-/// Whether the primary metric improves enough, and how many runs would tell.
-fn gain(primary: Option<&RateRow>, options: &Options) -> (Step, Option<u64>) {
+/// What would settle an open condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Remedy {
+    /// So many runs in each arm, if they went like these.
+    Runs(u64),
+    /// An audit of so many completions whose truth is unknown.
+    Audit(u64),
+    /// Nothing that can be named.
+    Unknown,
+}
+
+impl Remedy {
+    /// What settles all of them: an audit comes first, because it may change everything else; then as many runs as the
+    /// condition needs that needs most. Unknown if that is unknown of one of them.
+    fn of_all(remedies: &[Self]) -> Self {
+        remedies
+            .iter()
+            .copied()
+            .reduce(|one, other| match (one, other) {
+                (Self::Audit(one), Self::Audit(other)) => Self::Audit(one.max(other)),
+                (Self::Audit(count), _) | (_, Self::Audit(count)) => Self::Audit(count),
+                (Self::Runs(one), Self::Runs(other)) => Self::Runs(one.max(other)),
+                _ => Self::Unknown,
+            })
+            .unwrap_or(Self::Unknown)
+    }
+
+    fn in_words(self) -> String {
+        match self {
+            Self::Runs(needed) => {
+                format!("; {needed} runs in each arm would settle it, if they went like these")
+            }
+            Self::Audit(1) => {
+                "; audit the completion of unknown truth, or import a label for it".to_owned()
+            }
+            Self::Audit(count) => {
+                format!(
+                    "; audit the {count} completions of unknown truth, or import labels for them"
+                )
+            }
+            Self::Unknown => String::new(),
+        }
+    }
+
+    fn runs(needed: Option<u64>) -> Self {
+        needed.map_or(Self::Unknown, Self::Runs)
+    }
+}
+
+/// Whether the primary metric improves enough, and what would tell.
+fn gain(arms: Arms<'_>, primary: Option<&RateRow>, options: &Options) -> (Step, Remedy) {
     let metric = options.primary();
     let threshold = options.thresholds.min_reduction;
     let (sign, verb) = match metric.better() {
@@ -122,7 +170,7 @@ fn gain(primary: Option<&RateRow>, options: &Options) -> (Step, Option<u64>) {
         arithmetic: arithmetic.to_owned(),
     };
     let Some(row) = primary else {
-        return (open("it was left out"), None);
+        return (open("it was left out"), Remedy::Unknown);
     };
     let rates = row.before.rate.zip(row.after.rate);
     let found = row
@@ -130,16 +178,23 @@ fn gain(primary: Option<&RateRow>, options: &Options) -> (Step, Option<u64>) {
         .as_ref()
         .and_then(|found| Some((found.estimate, found.interval?)));
     let (Some((before, after)), Some((estimate, interval))) = (rates, found) else {
-        return (
-            open("there is no run of which it is known in both arms"),
-            None,
-        );
+        return unknown(row, open);
     };
     let gain = sign * estimate;
     let interval = turned(interval, sign);
-    let standing = stands(interval, threshold);
+    let (standing, remedy, range) = match stands(interval, threshold) {
+        Standing::Open => (Standing::Open, Remedy::Unknown, None),
+        standing => of_any_truth(row, standing, sign, threshold),
+    };
+    let range = range.map_or_else(String::new, |(low, high)| {
+        format!(
+            "; between {} and {} points, if the completions of unknown truth were audited",
+            points(low),
+            points(high)
+        )
+    });
     let arithmetic = format!(
-        "from {} % to {} %: {} points, between {} and {} with 95 % confidence ({}); {} asked",
+        "from {} % to {} %: {} points, between {} and {} with 95 % confidence ({}){range}; {} asked",
         points(before),
         points(after),
         points(gain),
@@ -157,6 +212,16 @@ fn gain(primary: Option<&RateRow>, options: &Options) -> (Step, Option<u64>) {
             statistics::needed_per_arm(1.0 - before, 1.0 - after, threshold)
         }
     };
+    // Not every run is one that the rate is of.
+    let runs_of = |needed: u64, rate: &Rate, side: &Side| {
+        let runs = u128::from(needed) * side.runs.len() as u128;
+        runs.div_ceil(u128::from(rate.of.max(1)))
+    };
+    let needed = needed.and_then(|needed| {
+        let first = runs_of(needed, &row.before, arms.before);
+        let second = runs_of(needed, &row.after, arms.after);
+        u64::try_from(first.max(second)).ok()
+    });
     let step = Step {
         condition,
         estimate: Some(gain),
@@ -165,11 +230,73 @@ fn gain(primary: Option<&RateRow>, options: &Options) -> (Step, Option<u64>) {
         standing,
         arithmetic,
     };
-    (step, needed)
+    let remedy = match remedy {
+        Remedy::Unknown => Remedy::runs(needed),
+        remedy => remedy,
+    };
+    (step, remedy)
+}
+
+/// The condition where an arm has no run that the metric is of.
+fn unknown(row: &RateRow, open: impl Fn(&str) -> Step) -> (Step, Remedy) {
+    let arm = match (row.before.of, row.after.of) {
+        (0, 0) => "in either arm",
+        (0, _) => "before",
+        _ => "after",
+    };
+    let unaudited = unaudited(row);
+    if unaudited > 0 {
+        let what = format!("no completion {arm} was audited, so nobody knows how many are false");
+        (open(&what), Remedy::Audit(unaudited))
+    } else {
+        let what = format!("there is no run {arm} of which it is known");
+        (open(&what), Remedy::Unknown)
+    }
+}
+
+fn unaudited(row: &RateRow) -> u64 {
+    (row.before.unaudited.len() + row.after.unaudited.len()) as u64
+}
+
+/// How a condition stands that is settled by what is known, whatever an audit of the completions of unknown truth says; and
+/// from which gain to which it can say. It is open where that can change it.
+fn of_any_truth(
+    row: &RateRow,
+    standing: Standing,
+    sign: f64,
+    threshold: f64,
+) -> (Standing, Remedy, Option<(f64, f64)>) {
+    let unaudited = unaudited(row);
+    if unaudited == 0 {
+        return (standing, Remedy::Unknown, None);
+    }
+    // None, or all, of those whose truth is unknown count.
+    let with = |rate: &Rate, all: bool| {
+        let more = rate.unaudited.len() as u64;
+        let count = if all { rate.count + more } else { rate.count };
+        (count, rate.of + more)
+    };
+    let extreme = |all_before: bool| {
+        let (before, after) = (with(&row.before, all_before), with(&row.after, !all_before));
+        let interval = statistics::newcombe(after, before);
+        interval.map(|interval| stands(turned(interval, sign), threshold))
+    };
+    let is_sure = [true, false]
+        .into_iter()
+        .all(|all_before| extreme(all_before) == Some(standing));
+    let bounds = row.difference.as_ref().and_then(|found| found.bounds);
+    let range = bounds
+        .map(|bounds| turned(bounds, sign))
+        .map(|bounds| (bounds.low, bounds.high));
+    if is_sure {
+        (standing, Remedy::Unknown, range)
+    } else {
+        (Standing::Open, Remedy::Audit(unaudited), range)
+    }
 }
 
 /// Whether runs get dearer by more than they may, and how many runs would tell.
-fn cost(arms: Arms<'_>, options: &Options) -> (Step, Option<u64>) {
+fn cost(arms: Arms<'_>, options: &Options) -> (Step, Remedy) {
     let threshold = options.thresholds.max_cost_increase;
     let told = COST_METRICS
         .into_iter()
@@ -197,7 +324,7 @@ fn cost(arms: Arms<'_>, options: &Options) -> (Step, Option<u64>) {
         standing: Standing::Open,
         arithmetic: "the runs do not tell what they used".to_owned(),
     };
-    (step, None)
+    (step, Remedy::Unknown)
 }
 
 fn dearer(
@@ -206,7 +333,7 @@ fn dearer(
     first: &Values,
     second: &Values,
     threshold: f64,
-) -> (Step, Option<u64>) {
+) -> (Step, Remedy) {
     let estimate = after / before - 1.0;
     let ratio =
         statistics::bootstrap_mean_ratio(&second.sorted, &first.sorted, super::amounts::SEED);
@@ -252,7 +379,7 @@ fn dearer(
     };
     let runs = first.sorted.len().min(second.sorted.len());
     let needed = interval.and_then(|interval| narrower(estimate, interval, threshold, runs));
-    (step, needed)
+    (step, Remedy::runs(needed))
 }
 
 /// How many runs in each arm make an interval so much narrower that it does not reach over a threshold any more: widths

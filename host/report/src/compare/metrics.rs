@@ -11,10 +11,8 @@ pub enum RateMetric {
     Completion,
     /// Ended as complete, and is.
     VerifiedCompletion,
-    /// Ended as complete, and is not.
+    /// Of audited completions, those that are not complete.
     FalseComplete,
-    /// Of what ended as complete, is not.
-    FalseShare,
     /// Left to a person.
     Handoff,
 }
@@ -35,11 +33,10 @@ pub enum AmountMetric {
 }
 
 /// In the order of the report.
-pub const RATES: [RateMetric; 5] = [
+pub const RATES: [RateMetric; 4] = [
     RateMetric::Completion,
     RateMetric::VerifiedCompletion,
     RateMetric::FalseComplete,
-    RateMetric::FalseShare,
     RateMetric::Handoff,
 ];
 
@@ -59,7 +56,6 @@ impl RateMetric {
             Self::Completion => "completion_rate",
             Self::VerifiedCompletion => "verified_completion_rate",
             Self::FalseComplete => "false_complete_rate",
-            Self::FalseShare => "false_share_of_completions",
             Self::Handoff => "handoff_rate",
         }
     }
@@ -74,7 +70,6 @@ impl RateMetric {
             Self::Completion => "Completed",
             Self::VerifiedCompletion => "Completed, and really done",
             Self::FalseComplete => "False complete",
-            Self::FalseShare => "False, of those completed",
             Self::Handoff => "Left to a person",
         }
     }
@@ -85,7 +80,6 @@ impl RateMetric {
             Self::Completion => "the completion rate",
             Self::VerifiedCompletion => "the rate of runs that are really done",
             Self::FalseComplete => "the false-complete rate",
-            Self::FalseShare => "the share of false completions",
             Self::Handoff => "the handoff rate",
         }
     }
@@ -94,7 +88,7 @@ impl RateMetric {
         match self {
             Self::Completion => Better::Neither,
             Self::VerifiedCompletion => Better::Higher,
-            Self::FalseComplete | Self::FalseShare | Self::Handoff => Better::Lower,
+            Self::FalseComplete | Self::Handoff => Better::Lower,
         }
     }
 
@@ -110,11 +104,9 @@ impl RateMetric {
             }
             Self::FalseComplete => {
                 "runs that ended as complete although an audit, a label or the verdict of a gate in shadow says otherwise, of \
-                 all runs of which that is known. A run that did not end as complete is known."
-            }
-            Self::FalseShare => {
-                "the same, of the runs only that ended as complete and of which the truth is known. The gate decides which \
-                 runs these are, so this is not a fair comparison of the arms; the rate above is."
+                 the audited completions: the runs that ended as complete and of which one of these is known. Completions \
+                 that were not audited are not in it; they give the bounds beside it. An arm that completes few runs can \
+                 have a low rate and be of little use, so read it together with the rate of runs that are really done."
             }
             Self::Handoff => {
                 "runs that a person has to go on with, of all runs whose end is known: they stopped for another reason than \
@@ -139,16 +131,23 @@ impl RateMetric {
             Self::Completion => Some(completed),
             Self::VerifiedCompletion if completed => truth,
             Self::FalseComplete if completed => truth.map(|is_done| !is_done),
-            Self::VerifiedCompletion | Self::FalseComplete => Some(false),
-            Self::FalseShare if completed => truth.map(|is_done| !is_done),
-            Self::FalseShare => None,
+            Self::VerifiedCompletion => Some(false),
+            // It can't be false, so it says nothing about how often completions are.
+            Self::FalseComplete => None,
             Self::Handoff => Some(!completed || run.overridden),
         }
     }
 
-    /// Whether the runs that count are the same ones in both arms, so that pairs can be compared.
+    /// Whether a run would count if its completion were audited.
+    pub(super) fn awaits_audit(self, run: &Run) -> bool {
+        let is_of_truth = matches!(self, Self::VerifiedCompletion | Self::FalseComplete);
+        is_of_truth && run.ending.is_completed() && run.truth == Truth::Unknown
+    }
+
+    /// Whether the runs that count are the same ones in both arms, so that pairs can be compared. Each arm has its own
+    /// completions.
     pub(super) fn can_be_paired(self) -> bool {
-        self != Self::FalseShare
+        self != Self::FalseComplete
     }
 }
 

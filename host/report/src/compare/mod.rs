@@ -20,7 +20,7 @@ pub use metrics::{AMOUNTS, AmountMetric, RATES, RateMetric};
 pub use select::{Selection, SelectionError};
 
 /// The version of the report's shape.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bins of the distribution of iterations.
 const BINS: u32 = 20;
 /// A division that chance gives less often than this is suspicious.
@@ -172,6 +172,11 @@ fn known(runs: &[Run]) -> String {
         for (name, value) in run.labels.iter() {
             values.entry(name).or_default().insert(value);
         }
+        for name in ["client", "mode", "source"] {
+            if let Some(value) = select::value(run, name) {
+                values.entry(name).or_default().insert(value);
+            }
+        }
     }
     let count = match runs.len() {
         1 => "there is 1 run".to_owned(),
@@ -185,7 +190,7 @@ fn known(runs: &[Run]) -> String {
         })
         .collect();
     match few.as_slice() {
-        [] => format!("{count}, without labels to choose by"),
+        [] => format!("{count}, with nothing to choose by"),
         few => format!("{count}, with {}", few.join("; ")),
     }
 }
@@ -369,7 +374,8 @@ fn missing(
         .collect();
     let lists: [(&str, RunList); 8] = [
         (
-            "ended as complete, and nobody looked whether they are: run `ralph-gate audit`, or import labels",
+            "ended as complete and were not audited, so whether they are complete is not known: run `ralph-gate audit`, or \
+             import labels",
             which(&|run| run.ending.is_completed() && run.truth == Truth::Unknown),
         ),
         (

@@ -3,7 +3,7 @@
 use super::metrics::{RATES, RateMetric};
 use super::pairing::Paired;
 use super::{Options, at};
-use crate::model::{Difference, Rate, RateRow};
+use crate::model::{Difference, Interval, Rate, RateRow, RunList};
 use crate::run::Run;
 use crate::statistics;
 
@@ -35,14 +35,18 @@ pub(super) fn rows(
 
 fn rate(runs: &[Run], places: &[u32], metric: RateMetric) -> Rate {
     let mut of = 0;
-    let mut counted = Vec::new();
+    let (mut counted, mut unaudited) = (RunList::new(), RunList::new());
     for place in places {
-        match at(runs, *place).and_then(|run| metric.of(run)) {
+        let Some(run) = at(runs, *place) else {
+            continue;
+        };
+        match metric.of(run) {
             Some(true) => {
                 of += 1;
                 counted.push(*place);
             }
             Some(false) => of += 1,
+            None if metric.awaits_audit(run) => unaudited.push(*place),
             None => {}
         }
     }
@@ -52,8 +56,40 @@ fn rate(runs: &[Run], places: &[u32], metric: RateMetric) -> Rate {
         of,
         rate: share(count, of),
         interval: statistics::wilson(count, of),
+        bounds: bounds(count, of, unaudited.len() as u64),
         runs: counted,
+        unaudited,
     }
+}
+
+/// The shares that are possible if none, or each, of some more runs counts.
+fn bounds(count: u64, of: u64, more: u64) -> Option<Interval> {
+    if more == 0 {
+        return None;
+    }
+    Some(Interval {
+        low: share(count, of + more)?,
+        high: share(count + more, of + more)?,
+    })
+}
+
+/// The same of the difference. None: no completion in either arm is of unknown truth.
+fn bounds_of_difference(before: &Rate, after: &Rate) -> Option<Interval> {
+    if before.bounds.is_none() && after.bounds.is_none() {
+        return None;
+    }
+    let range = |rate: &Rate| {
+        let sure = rate.rate.map(|share| Interval {
+            low: share,
+            high: share,
+        });
+        rate.bounds.or(sure)
+    };
+    let (before, after) = (range(before)?, range(after)?);
+    Some(Interval {
+        low: after.low - before.high,
+        high: after.high - before.low,
+    })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "nobody has 2^53 runs")]
@@ -72,6 +108,7 @@ fn difference(
         return Some(Difference {
             estimate: after.rate? - before.rate?,
             interval: statistics::newcombe((after.count, after.of), (before.count, before.of)),
+            bounds: bounds_of_difference(before, after),
             method: "Newcombe".to_owned(),
             p: Some(statistics::fisher_exact(
                 after.count,
@@ -98,6 +135,7 @@ fn difference(
     Some(Difference {
         estimate: share(both + only_after, of)? - share(both + only_before, of)?,
         interval: statistics::newcombe_paired(both, only_after, only_before, neither),
+        bounds: bounds_of_difference(before, after),
         method: "Newcombe, paired".to_owned(),
         p: Some(statistics::mcnemar(only_after, only_before).mid_p),
         p_adjusted: None,

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::model::RunList;
 use crate::run::Run;
 
-/// Conditions that all have to hold. A name is a label's, or one of `contract`, `edited`, `ending`, `enforcement`, `gate`, `id`,
+/// Conditions that all have to hold. A name is a label's, or one of `client`, `contract`, `edited`, `ending`, `enforcement`, `gate`, `id`,
 /// `mode`, `profile`, `source`, `task` and `task_class`.
 ///
 /// ```
@@ -99,11 +99,12 @@ impl Selection {
 }
 
 /// A label's value; of the names that every run has, what the run says.
-fn value<'r>(run: &'r Run, name: &str) -> Option<&'r str> {
+pub(super) fn value<'r>(run: &'r Run, name: &str) -> Option<&'r str> {
     if let Some(label) = run.labels.get(name) {
         return Some(label);
     }
     match name {
+        "client" => run.client.as_deref(),
         "contract" => run.contract_digest.as_deref(),
         "edited" => Some(if run.edited { "true" } else { "false" }),
         "ending" => Some(run.ending.as_str()),
@@ -130,6 +131,7 @@ mod tests {
         let run = Run {
             labels: BTreeMap::from([("arm".to_owned(), "ralph".to_owned())]).into(),
             mode: Some("ralph".into()),
+            client: Some("claude-code".into()),
             ..Run::default()
         };
         let cases = [
@@ -141,6 +143,9 @@ mod tests {
             ("task_class=", true),
             ("nothing=", true),
             ("ending=crashed,source=log,edited=false", true),
+            ("client=claude-code,source=log", true),
+            ("client=codex", false),
+            ("source=import", false),
         ];
         for (text, expected) in cases {
             let selection: Selection = text.parse().unwrap();

@@ -217,6 +217,7 @@ impl Reader {
             return;
         };
         let run = &mut current.run;
+        run.client = started.client().map(Text::from);
         run.task = started.labels.get("task").cloned();
         run.id = started.session.unwrap_or_default();
         run.task_class = started.task_class.map(Text::from);
@@ -365,6 +366,7 @@ impl Imported {
             task_class: self.task_class.map(Text::from),
             labels: self.labels.into(),
             source: Source::Import,
+            client: self.client.map(Text::from),
             mode: Some("standard".into()),
             started_at_ms: self.started_at_ms,
             ending: self.ending,

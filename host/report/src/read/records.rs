@@ -39,6 +39,39 @@ pub(super) struct Started {
     pub(super) contract_digest: Option<String>,
     #[serde(default)]
     pub(super) labels: BTreeMap<String, String>,
+    /// Of a loop whose agent's client asks by itself.
+    #[serde(default)]
+    attended: serde_json::Value,
+    /// The command of the agent. A log may have digests in place of texts.
+    #[serde(default)]
+    argv: serde_json::Value,
+}
+
+/// Programs of clients, and what the clients are called.
+const CLIENTS: &[(&str, &str)] = &[
+    ("claude", "claude-code"),
+    ("codex", "codex"),
+    ("copilot", "copilot"),
+    ("cursor-agent", "cursor"),
+    ("gemini", "gemini"),
+    ("opencode", "opencode"),
+];
+
+impl Started {
+    /// The client of the agent: that which asks, or the program that is run. None: a program that is not known.
+    pub(super) fn client(&self) -> Option<&'static str> {
+        let program = self.argv.get(0).and_then(serde_json::Value::as_str);
+        let program = program.and_then(|path| path.rsplit(['/', '\\']).next());
+        let harness = self
+            .attended
+            .get("harness")
+            .and_then(serde_json::Value::as_str);
+        let is_it = |(name, client): &&(&str, &str)| match harness {
+            Some(harness) => *client == harness,
+            None => program == Some(*name),
+        };
+        CLIENTS.iter().find(is_it).map(|(_, client)| *client)
+    }
 }
 
 /// `audit`
@@ -190,6 +223,8 @@ fn is_some(amount: &str) -> bool {
 #[derive(Deserialize)]
 pub(super) struct Imported {
     pub(super) id: String,
+    #[serde(default)]
+    pub(super) client: Option<String>,
     #[serde(default)]
     pub(super) task: Option<String>,
     #[serde(default)]

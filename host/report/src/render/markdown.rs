@@ -124,6 +124,9 @@ impl Page {
         } else {
             "The p values are adjusted by Holm's method."
         });
+        for note in rows::notes(&report.overall) {
+            self.paragraph(&escape(&note));
+        }
     }
 
     fn classes(&mut self, report: &Report) {

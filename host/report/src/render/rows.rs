@@ -123,13 +123,23 @@ impl Meaning {
         let Some(Interval { low, high }) = difference.interval else {
             return Self::Unknown;
         };
+        // An audit of the completions of unknown truth could turn it around.
+        let reaches_over = |range: Interval| range.low <= 0.0 && range.high >= 0.0;
+        if difference.bounds.is_some_and(reaches_over) {
+            return Self::Unclear;
+        }
         // An interval stands for itself alone; the adjusted p value knows of the others.
         let may_be_chance = difference.p_adjusted.is_some_and(|p| p >= SIGNIFICANT);
+        // Intervals of whole numbers often end at zero. They tell something if the test does.
+        let is_tested = counting_p(difference).is_some_and(|p| p < SIGNIFICANT);
+        let estimate = difference.estimate;
+        let is_above = low > 0.0 || (is_tested && low >= 0.0 && estimate > 0.0);
+        let is_below = high < 0.0 || (is_tested && high <= 0.0 && estimate < 0.0);
         match better {
-            _ if may_be_chance || (low <= 0.0 && high >= 0.0) => Self::Unclear,
+            _ if may_be_chance || !(is_above || is_below) => Self::Unclear,
             Better::Neither => Self::Changed,
-            Better::Higher if low > 0.0 => Self::Better,
-            Better::Lower if high < 0.0 => Self::Better,
+            Better::Higher if is_above => Self::Better,
+            Better::Lower if is_below => Self::Better,
             _ => Self::Worse,
         }
     }
@@ -246,8 +256,30 @@ fn rate(rate: &Rate) -> Cell {
             detail: of,
             ..Cell::known(number::percent(share), range.unwrap_or_default())
         },
+        None if !rate.unaudited.is_empty() => Cell {
+            detail: counted(rate.unaudited.len(), "completion", "completions"),
+            ..Cell::absent("not audited")
+        },
         None => Cell::absent("no runs"),
     }
+}
+
+/// What can be said of shares although some completions were not audited, a sentence for each.
+pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
+    let arms = comparison
+        .rates
+        .iter()
+        .flat_map(|row| [(row, "before", &row.before), (row, "after", &row.after)]);
+    arms.filter_map(|(row, arm, rate)| {
+        let bounds = rate.bounds?;
+        let unaudited = counted(rate.unaudited.len(), "completion was", "completions were");
+        Some(format!(
+            "{}, {arm}: {unaudited} not audited; with them, the rate is between {}.",
+            row.title,
+            number::interval(bounds, number::percent).replace(" to ", " and ")
+        ))
+    })
+    .collect()
 }
 
 /// An amount, how sure it is, or how many runs are missing.
@@ -365,6 +397,7 @@ mod tests {
         Difference {
             estimate: f64::midpoint(low, high),
             interval: Some(Interval { low, high }),
+            bounds: None,
             method: String::new(),
             p: p_adjusted,
             p_adjusted,
@@ -381,6 +414,27 @@ mod tests {
         let of = |p| Meaning::of(Better::Lower, Some(&difference(-0.2, -0.1, Some(p))));
         assert_eq!(of(0.049), Meaning::Better);
         assert_eq!(of(0.05), Meaning::Unclear);
+    }
+
+    #[test]
+    fn an_interval_that_ends_at_zero_means_something_only_if_the_test_says_so_too() {
+        let of = |low, p| Meaning::of(Better::Lower, Some(&difference(low, 1.0, p)));
+        assert_eq!(of(0.0, None), Meaning::Unclear);
+        assert_eq!(of(0.0, Some(0.04)), Meaning::Worse);
+        assert_eq!(of(-0.5, Some(0.04)), Meaning::Unclear);
+    }
+
+    #[test]
+    fn a_difference_that_an_audit_could_turn_around_is_unclear() {
+        let of = |low, high| {
+            let found = Difference {
+                bounds: Some(Interval { low, high }),
+                ..difference(-0.2, -0.1, None)
+            };
+            Meaning::of(Better::Lower, Some(&found))
+        };
+        assert_eq!(of(-0.3, -0.05), Meaning::Better);
+        assert_eq!(of(-0.3, 0.05), Meaning::Unclear);
     }
 
     #[test]

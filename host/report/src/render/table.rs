@@ -274,6 +274,9 @@ impl Screen<'_> {
             "Intervals are at 95 %. The p values are adjusted by Holm's method."
         };
         self.paragraph(note, 2, Tone::Dim);
+        for note in rows::notes(comparison) {
+            self.paragraph(&note, 2, Tone::Plain);
+        }
     }
 
     fn classes(&mut self, report: &Report) {

@@ -6,7 +6,6 @@ mod intervals;
 mod mean;
 mod number;
 mod pairs;
-mod permutation;
 mod quantile;
 mod random;
 mod rank;
@@ -24,10 +23,12 @@ pub use bootstrap::{
 pub use intervals::{newcombe, newcombe_paired, wilson};
 pub use mean::{mean, sum};
 pub use pairs::{Statistic, bootstrap_pairs};
-pub use permutation::{permutation_p, sign_flip_p};
 pub use quantile::{needed, needed_for_mean, quantile};
 pub use random::Random;
-pub use rank::{Tested, mann_whitney, wilcoxon};
+pub use rank::{
+    Exact, Tested, mann_whitney, mann_whitney_exact, test_groups, test_pairs, wilcoxon,
+    wilcoxon_exact,
+};
 pub use ratio::sample_ratio;
 pub use size::needed_per_arm;
 pub use tables::{McNemar, fisher_exact, mcnemar};

@@ -117,8 +117,7 @@ fn truths(design: Design) -> BTreeMap<String, (Kind, f64)> {
     let mut rate = |name: &str, of: &dyn Fn(&Truth) -> f64| add(name, Kind::Smooth, &arms, of);
     rate("completion_rate", &Truth::completed);
     rate("verified_completion_rate", &Truth::verified);
-    rate("false_complete_rate", &Truth::false_complete);
-    rate("false_share_of_completions", &|arm| {
+    rate("false_complete_rate", &|arm| {
         arm.false_complete() / arm.completed()
     });
     rate("handoff_rate", &|arm| 1.0 - arm.completed());
@@ -207,8 +206,8 @@ fn check(design: Design) {
         extent.repetitions,
         2 * extent.runs_per_arm
     );
-    // Five rates, and three amounts with median, p95 and mean: before, after, difference.
-    assert_eq!((tally.len(), truths.len()), (42, 42));
+    // Four rates, and three amounts with median, p95 and mean: before, after, difference.
+    assert_eq!((tally.len(), truths.len()), (39, 39));
     assert!(
         wrong.is_empty(),
         "not covered as stated:\n{}",

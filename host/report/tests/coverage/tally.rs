@@ -8,7 +8,7 @@ use ralph_gate_report::model::Interval;
 const LEAST: f64 = 0.93;
 const MOST: f64 = 0.97;
 
-/// A coverage is refuted by counts that it would give less often than this. There are 84 quantities, and none of them may
+/// A coverage is refuted by counts that it would give less often than this. There are 78 quantities, and none of them may
 /// be wrong by chance alone.
 const REFUTED: f64 = 1e-5;
 

@@ -91,7 +91,7 @@ pub(crate) fn report(tasks: usize) -> Report {
         .collect();
     let decision = decision(&overall);
     Report {
-        version: 1,
+        version: 2,
         before: Arm {
             name: "arm=standard".to_owned(),
             runs: before,
@@ -188,9 +188,14 @@ fn run(task: usize, arm: &str, dice: &mut Dice) -> Run {
 }
 
 fn compare(runs: &[Run], before: &[u32], after: &[u32], pairs: &[Pair]) -> Comparison {
-    let false_complete = |run: &Run| run.ending.is_completed() && run.truth == Truth::Incomplete;
-    let handoff = |run: &Run| !run.ending.is_completed() && run.ending != Ending::Crashed;
-    let row = |metric: &str, title: &str, better, primary, is: &dyn Fn(&Run) -> bool| {
+    let false_complete = |run: &Run| match run.truth {
+        _ if !run.ending.is_completed() => Counts::Not,
+        Truth::Unknown => Counts::Unaudited,
+        truth => Counts::of(truth == Truth::Incomplete),
+    };
+    let handoff =
+        |run: &Run| Counts::of(!run.ending.is_completed() && run.ending != Ending::Crashed);
+    let row = |metric: &str, title: &str, better, primary, is: &dyn Fn(&Run) -> Counts| {
         let (before, after) = (rate(runs, before, is), rate(runs, after, is));
         RateRow {
             metric: metric.to_owned(),
@@ -233,7 +238,7 @@ fn compare(runs: &[Run], before: &[u32], after: &[u32], pairs: &[Pair]) -> Compa
                 "Completed",
                 Better::Higher,
                 false,
-                &|run| run.ending.is_completed(),
+                &|run| Counts::of(run.ending.is_completed()),
             ),
             row(
                 "false_complete_rate",
@@ -303,19 +308,43 @@ fn amounts(runs: &[Run], before: &[u32], after: &[u32]) -> Vec<AmountRow> {
         .collect()
 }
 
-fn rate(runs: &[Run], places: &[u32], is: &dyn Fn(&Run) -> bool) -> Rate {
-    let counted: RunList = places
-        .iter()
-        .copied()
-        .filter(|place| is(&runs[*place as usize]))
-        .collect();
-    let (count, of) = (counted.len() as f64, places.len() as f64);
+/// How a run counts in a rate.
+#[derive(Clone, Copy, PartialEq)]
+enum Counts {
+    Yes,
+    No,
+    Unaudited,
+    Not,
+}
+
+impl Counts {
+    fn of(yes: bool) -> Self {
+        if yes { Self::Yes } else { Self::No }
+    }
+}
+
+fn rate(runs: &[Run], places: &[u32], is: &dyn Fn(&Run) -> Counts) -> Rate {
+    let those = |wanted: Counts| -> RunList {
+        let places = places.iter().copied();
+        places
+            .filter(|place| is(&runs[*place as usize]) == wanted)
+            .collect()
+    };
+    let (counted, unaudited) = (those(Counts::Yes), those(Counts::Unaudited));
+    let of = counted.len() + those(Counts::No).len();
+    let more = unaudited.len() as f64;
+    let (count, all) = (counted.len() as f64, of as f64);
     Rate {
         count: counted.len() as u64,
-        of: places.len() as u64,
-        rate: (of > 0.0).then(|| count / of),
-        interval: (of > 0.0).then(|| wilson(count, of)),
+        of: of as u64,
+        rate: (of > 0).then(|| count / all),
+        interval: (of > 0).then(|| wilson(count, all)),
         runs: counted,
+        bounds: (!unaudited.is_empty()).then(|| Interval {
+            low: count / (all + more),
+            high: (count + more) / (all + more),
+        }),
+        unaudited,
     }
 }
 
@@ -344,6 +373,7 @@ fn difference(before: &Rate, after: &Rate, primary: bool) -> Option<Difference> 
             low: p1 - p2 - ((p1 - one.low).powi(2) + (two.high - p2).powi(2)).sqrt(),
             high: p1 - p2 + ((one.high - p1).powi(2) + (p2 - two.low).powi(2)).sqrt(),
         }),
+        bounds: None,
         method: "Newcombe".to_owned(),
         p: Some(p),
         p_adjusted: (!primary).then_some(p * 2.0),
@@ -412,6 +442,7 @@ fn apart(before: &Estimate, after: &Estimate, p: Option<f64>) -> Option<Differen
             low: estimate - (one.high - one.low + two.high - two.low) / 4.0,
             high: estimate + (one.high - one.low + two.high - two.low) / 4.0,
         }),
+        bounds: None,
         method: "bootstrap, 10,000 times".to_owned(),
         p,
         p_adjusted: p.map(|p| p * 3.0),
@@ -467,7 +498,7 @@ fn definitions() -> Vec<Definition> {
         ),
         (
             "false_complete_rate",
-            "Runs that ended completed although an audit, a label or the shadow verdict says otherwise, of all runs.",
+            "Runs that ended completed although an audit, a label or the shadow verdict says otherwise, of the audited completions.",
         ),
         (
             "handoff_rate",

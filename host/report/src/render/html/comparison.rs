@@ -21,11 +21,15 @@ pub(super) fn metrics(report: &Report) -> String {
     let mut body = String::from(
         "<p>After minus before, with 95 % intervals. The tinted side is the better one. \
          <span class=\"marks\">A <b class=\"better\">●</b> dot is clearly better, a <b class=\"worse\">■</b> square clearly worse, \
-         a <b>○</b> ring not clear: its interval reaches over zero, or its adjusted p value is 0.05 or more.</span></p>\n",
+         a <b>○</b> ring not clear: its interval reaches over zero, its adjusted p value is 0.05 or more, or an audit of more \
+         completions could turn it around.</span></p>\n",
     );
     if !rates.is_empty() {
         let caption = "Shares of runs, differences in percentage points";
         body.push_str(&forest("share", caption, "Metric", &rates, "points"));
+    }
+    for note in rows::notes(overall) {
+        body.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&note)));
     }
     if !amounts.is_empty() {
         let caption = "Amounts per run: less is better; drawn in percent of the amount before";
