@@ -38,7 +38,14 @@ impl Deref for Workplace {
 impl Workplace {
     /// A repository with these files, committed, and a configuration.
     pub(crate) fn new(config: &str, files: &[(&str, &str)]) -> Self {
-        let mut all = vec![("ralph-gate.toml", config), (".gitignore", ".ralph/\n")];
+        let mut all = vec![("ralph-gate.toml", config)];
+        all.extend(files);
+        Self::without_config(&all)
+    }
+
+    /// The same without a configuration.
+    pub(crate) fn without_config(files: &[(&str, &str)]) -> Self {
+        let mut all = vec![(".gitignore", ".ralph/\n")];
         all.extend(files);
         let workplace = Self(Place::new(&all));
         // The agent commits too, and gets an environment of its own.

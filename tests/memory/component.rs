@@ -106,6 +106,7 @@ impl Native {
             argv: vec!["agent".into(), "--fast".into()],
             prompt: "Do it.".into(),
             attended: None,
+            given: None,
         };
         let start = begun.start(Some(PRD.into())).unwrap().recorded(record);
         Self(FileStore::open_or_create(gate(), root, &key(), &start, PATIENCE).unwrap())

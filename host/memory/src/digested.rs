@@ -65,6 +65,7 @@ fn kept(event: &str) -> Option<&'static [&'static str]> {
             "attended.loop_file.path",
             "attended.loop_file.file.session_id",
             "attended.loop_file.file.started_at",
+            "given.cost_budget_usd",
         ]),
         names::RESUMED => Some(&[
             "operator",

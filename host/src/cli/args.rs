@@ -1,10 +1,8 @@
 //! The arguments of every command, with its help.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::error::ErrorKind;
 #[cfg(unix)]
 use clap::{Args as _, FromArgMatches as _};
 use clap::{Parser, Subcommand, ValueEnum};
@@ -14,10 +12,6 @@ use ralph_gate::config::{AdapterName, Promises};
 use ralph_gate::harness::Harness;
 #[cfg(unix)]
 use ralph_gate::memory::course::check_label;
-
-use super::Exit;
-use super::error::CliError;
-use super::terminal::{ErrorForm, Terminal};
 
 /// Decide when an autonomous agent may stop: only when a contract it cannot edit is met by evidence it did
 /// not write.
@@ -37,6 +31,12 @@ pub(crate) struct Args {
     /// When to use colour; `auto` is on a terminal, unless `NO_COLOR` is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub(crate) color: Color,
+    /// Print only the result and errors
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Change to this directory before anything else
+    #[arg(short = 'C', global = true, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -97,6 +97,13 @@ pub(crate) enum Command {
     Import(TranscriptsArgs),
     #[cfg(unix)]
     ExportOtlp(OtlpArgs),
+    /// Check a configuration
+    #[cfg(unix)]
+    #[command(after_help = "Example:\n  ralph-gate config check")]
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
     /// Work with contracts
     #[command(after_help = "Example:\n  ralph-gate contract check contract.yaml")]
     Contract {
@@ -198,12 +205,32 @@ pub(crate) enum ContractCommand {
     Check(ContractCheckArgs),
 }
 
+#[cfg(unix)]
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    Check(ConfigCheckArgs),
+}
+
+/// Report every problem and weakness of a configuration
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate config check
+  ralph-gate config check elsewhere/ralph-gate.toml --json
+
+Exit codes: 0 valid, also with warnings; 1 at least one problem.")]
+pub(crate) struct ConfigCheckArgs {
+    /// The configuration; standard input when `-`; that of the current folder, or of one above it, when absent
+    pub(crate) file: Option<PathBuf>,
+}
+
 /// Run an agent until the evidence says done
 ///
 /// Each iteration is a fresh process of the agent. When it ends, the checks of the configuration are run, and the gate
 /// decides whether the loop is over. Interrupted once, the loop stops so that it can be resumed; twice, at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  ralph-gate run --check 'pytest -q' --max-iters 5 --budget 2 --prompt \"make the tests pass\" -- claude -p
   ralph-gate run --prompt-file TASK.md -- claude -p
   ralph-gate run --json --prompt \"make the tests pass\" -- codex exec
   ralph-gate run --label arm=ralph --label task=parser --task-class bugfix
@@ -211,16 +238,25 @@ pub(crate) enum ContractCommand {
 
 Exit codes: 0 completed, 3 stopped otherwise, 1 error; in standard mode and in shadow that of the agent.")]
 pub(crate) struct RunArgs {
-    /// The configuration; ralph-gate.toml (or .yaml, .json) of the current folder when absent
+    /// The configuration; ralph-gate.toml (or .yaml, .json) of the current folder, or of one above it, when absent
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// A command that must succeed, split into words without a shell; needs no configuration; can be given several times
+    #[arg(long = "check", value_name = "COMMAND", value_parser = check)]
+    pub(crate) checks: Vec<String>,
+    /// The most iterations; wins over the contract
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) max_iters: Option<u32>,
+    /// The most that the loop may cost, in US dollars; wins over the contract
+    #[arg(long, value_name = "USD", value_parser = budget)]
+    pub(crate) budget: Option<String>,
     /// A request, whose fields win over those of [contract]; its mode is its own
     #[arg(long, value_name = "FILE")]
     pub(crate) request: Option<PathBuf>,
     /// The task
     #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
     pub(crate) prompt: Option<String>,
-    /// A file with the task
+    /// A file with the task; standard input when `-`
     #[arg(long, value_name = "FILE")]
     pub(crate) prompt_file: Option<PathBuf>,
     /// The session's key; a new one when absent, or with --resume the one that was written last
@@ -930,6 +966,22 @@ fn adapter_parser() -> impl clap::builder::TypedValueParser<Value = AdapterName>
         .try_map(|name| AdapterName::parse(&name).ok_or("no such client"))
 }
 
+/// A command of which a check can be made.
+#[cfg(unix)]
+fn check(text: &str) -> Result<String, String> {
+    ralph_gate::config::check_command(text)?;
+    Ok(text.to_owned())
+}
+
+/// An amount of money, as text: it never becomes a float.
+#[cfg(unix)]
+fn budget(text: &str) -> Result<String, String> {
+    match ralph_gate_component::decimal::Decimal::parse(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(reason) => Err(format!("{reason}; write a decimal such as 2.50")),
+    }
+}
+
 /// `NAME=VALUE`
 #[cfg(unix)]
 fn label(text: &str) -> Result<(String, String), String> {
@@ -945,33 +997,6 @@ fn label(text: &str) -> Result<(String, String), String> {
 fn task_class(text: &str) -> Result<String, String> {
     check_label("task_class", text).map_err(|error| error.to_string())?;
     Ok(text.to_owned())
-}
-
-/// Prints what clap has to say: help and version, or what is wrong with the arguments. Exit code 2 has
-/// another meaning here, so wrong arguments end with 1.
-pub(crate) fn report_usage(error: &clap::Error) -> Exit {
-    let wrong = error.use_stderr();
-    if wrong && std::env::args_os().any(|argument| argument == "--json") {
-        let error = CliError::Usage {
-            message: sentence(error),
-        };
-        return Terminal::new(true, Color::Never).report(&error, ErrorForm::Json);
-    }
-    // A closed pipe is no reason to complain about.
-    let _ = error.print();
-    let _ = std::io::stdout().flush();
-    if wrong { Exit::Error } else { Exit::Success }
-}
-
-/// The first paragraph of clap's message, on one line.
-fn sentence(error: &clap::Error) -> String {
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return "a command is missing; see `ralph-gate --help`".to_owned();
-    }
-    let text = error.render().to_string();
-    let paragraph = text.split("\n\n").next().unwrap_or_default();
-    let words: Vec<&str> = paragraph.split_whitespace().collect();
-    words.join(" ").trim_start_matches("error: ").to_owned()
 }
 
 #[cfg(test)]

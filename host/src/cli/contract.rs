@@ -8,10 +8,21 @@ use super::answer::Question;
 use super::args::ContractCheckArgs;
 use super::error::CliError;
 use super::input::{Input, Source};
-use super::terminal::{Painter, Severity, Terminal};
+use super::terminal::{Painter, Severity, Terminal, clean, counted};
 
 pub(crate) fn run(args: &ContractCheckArgs, terminal: &Terminal) -> Result<Exit, CliError> {
     let input = Input::read(args.file.as_deref())?;
+    #[cfg(unix)]
+    if super::config::is_config(&input) {
+        let file = clean(&input.source.to_string());
+        terminal.warn(|painter| {
+            format!(
+                "{} {file} is a configuration, not a contract; it is checked as `ralph-gate config check` does\n",
+                painter.severity(Severity::Warning)
+            )
+        });
+        return super::config::check(&input, terminal);
+    }
     let format = args.format.as_deref().or_else(|| format_of(&input.source));
     let call = json!({ "text": input.text, "format": format }).to_string();
     let question = Question {
@@ -23,7 +34,7 @@ pub(crate) fn run(args: &ContractCheckArgs, terminal: &Terminal) -> Result<Exit,
     let answer = question.ask::<ContractReport>()?;
     let file = input.source.to_string();
     terminal.print_answer(&answer.json, |painter| {
-        describe(painter, &file, &answer.value)
+        describe(painter, &file, &input.text, &answer.value)
     })?;
     Ok(if answer.value.valid {
         Exit::Success
@@ -42,13 +53,13 @@ fn format_of(source: &Source) -> Option<&'static str> {
     }
 }
 
-fn describe(painter: Painter, file: &str, report: &ContractReport) -> String {
+fn describe(painter: Painter, file: &str, source: &str, report: &ContractReport) -> String {
     let mut text = String::new();
     for problem in &report.problems {
-        text.push_str(&painter.problem(Severity::Error, file, problem, 0));
+        text.push_str(&painter.problem(Severity::Error, file, problem, 0, Some(source)));
     }
     for warning in &report.warnings {
-        text.push_str(&painter.problem(Severity::Warning, file, warning, 0));
+        text.push_str(&painter.problem(Severity::Warning, file, warning, 0, Some(source)));
     }
     text.push_str(&summary(painter, file, report));
     text.push('\n');
@@ -56,9 +67,9 @@ fn describe(painter: Painter, file: &str, report: &ContractReport) -> String {
 }
 
 fn summary(painter: Painter, file: &str, report: &ContractReport) -> String {
-    let warnings = count(report.warnings.len(), "warning");
+    let warnings = counted(report.warnings.len(), "warning");
     if !report.valid {
-        let problems = count(report.problems.len(), "problem");
+        let problems = counted(report.problems.len(), "problem");
         return format!(
             "{file}: contract is {}: {problems}, {warnings}",
             painter.bold("not valid")
@@ -69,13 +80,6 @@ fn summary(painter: Painter, file: &str, report: &ContractReport) -> String {
         "{file}: contract is {}, {warnings}, digest {digest}",
         painter.good("valid")
     )
-}
-
-fn count(number: usize, thing: &str) -> String {
-    match number {
-        1 => format!("1 {thing}"),
-        number => format!("{number} {thing}s"),
-    }
 }
 
 #[cfg(test)]
@@ -94,11 +98,5 @@ mod tests {
         ] {
             assert_eq!(format_of(&Source::File(file.into())), format, "{file}");
         }
-    }
-
-    #[test]
-    fn one_thing_has_no_plural() {
-        assert_eq!(count(1, "warning"), "1 warning");
-        assert_eq!(count(0, "warning"), "0 warnings");
     }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::args::{ReplayArgs, WhatIfArgs};
 use super::error::CliError;
 use super::input::{Input, Source, read_bytes};
-use super::terminal::{Painter, Terminal, clean};
+use super::terminal::{Painter, Terminal, clean, counted};
 use super::{Exit, gate};
 
 /// The most that a log may have, in bytes.
@@ -263,13 +263,6 @@ fn spent(totals: &Totals) -> String {
 
 fn iterations(count: usize) -> String {
     counted(count, "iteration")
-}
-
-fn counted(count: usize, thing: &str) -> String {
-    match count {
-        1 => format!("1 {thing}"),
-        count => format!("{count} {thing}s"),
-    }
 }
 
 fn breaks(painter: Painter, log: &Path, breaks: &[LogBreak]) -> String {

@@ -29,6 +29,14 @@ impl Source {
         }
     }
 
+    /// The file, if it is one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdin => None,
+            Self::File(file) => Some(file),
+        }
+    }
+
     /// The file's extension in lower case.
     pub(crate) fn extension(&self) -> Option<String> {
         match self {

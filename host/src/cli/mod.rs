@@ -9,11 +9,14 @@ mod client_loop;
 #[cfg(unix)]
 mod clients;
 mod component;
+#[cfg(unix)]
+mod config;
 mod contract;
 #[cfg(unix)]
 mod doctor;
 mod error;
 mod evaluate;
+mod excerpt;
 #[cfg(unix)]
 mod experiment;
 mod fingerprint;
@@ -44,11 +47,13 @@ mod signal;
 #[cfg(unix)]
 mod telemetry;
 mod terminal;
+mod usage;
 mod version;
 mod words;
 mod wrap;
 
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, OnceLock};
 
@@ -98,15 +103,16 @@ pub(crate) fn run() -> ExitCode {
     std::panic::set_hook(Box::new(report_defect));
     let args = match read_args() {
         Ok(args) => args,
-        Err(error) => return args::report_usage(&error).into(),
+        Err(error) => return usage::report(error).into(),
     };
-    let terminal = Terminal::new(args.json, args.color);
+    let terminal = Terminal::new(args.json, args.color).with_quiet(args.quiet);
     let form = match args.command {
         Command::Evaluate(_) if !args.json => ErrorForm::Both,
         _ if args.json => ErrorForm::Json,
         _ => ErrorForm::Text,
     };
-    match dispatch(args.command, &terminal) {
+    let entered = args.directory.as_deref().map_or(Ok(()), enter);
+    match entered.and_then(|()| dispatch(args.command, &terminal)) {
         Ok(exit) => exit.into(),
         Err(error) => terminal.report(&error, form).into(),
     }
@@ -118,10 +124,26 @@ fn read_args() -> Result<Args, clap::Error> {
         return Ok(Args {
             json: false,
             color: args::Color::Auto,
+            quiet: false,
+            directory: None,
             command: Command::Hook(args),
         });
     }
     Args::try_parse()
+}
+
+/// The directory that the process was started in, where another one was asked for.
+static STARTED_IN: OnceLock<PathBuf> = OnceLock::new();
+
+/// Changes to the directory that was asked for.
+fn enter(directory: &Path) -> Result<(), CliError> {
+    let changed = std::env::current_dir().and_then(|before| {
+        STARTED_IN.get_or_init(|| before);
+        std::env::set_current_dir(directory)
+    });
+    changed.map_err(|error| CliError::Usage {
+        message: format!("-C {}: {error}", directory.display()),
+    })
 }
 
 fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
@@ -161,6 +183,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Import(args) => import::run(&args, terminal),
         #[cfg(unix)]
         Command::ExportOtlp(args) => telemetry::export(&args, terminal),
+        #[cfg(unix)]
+        Command::Config { command } => config::run(&command, terminal),
         Command::Contract {
             command: ContractCommand::Check(args),
         } => contract::run(&args, terminal),

@@ -98,7 +98,7 @@ fn wanted(arm: &[String]) -> Result<Wanted, CliError> {
 fn options(args: &ReportArgs) -> Result<Options, CliError> {
     let file = match &args.config {
         Some(file) => Some(file.clone()),
-        None => match Config::find(Path::new(".")) {
+        None => match Config::find_upwards(Path::new(".")) {
             Ok(file) => Some(file),
             Err(ConfigError::Missing { .. }) => None,
             Err(error) => return Err(error.into()),

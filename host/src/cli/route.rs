@@ -30,7 +30,7 @@ pub(crate) fn run(args: &RouteArgs, terminal: &Terminal) -> Result<Exit, CliErro
         .map_err(|error| blame_policy(error, policy.as_ref()))?;
     let file = request.source.to_string();
     terminal.print_answer(&answer.json, |painter| {
-        describe(painter, &file, &answer.value)
+        describe(painter, &file, Some(&request.text), &answer.value)
     })?;
     Ok(Exit::Success)
 }
@@ -59,10 +59,10 @@ fn blame_policy(error: CliError, policy: Option<&Input>) -> CliError {
     }
 }
 
-fn describe(painter: Painter, file: &str, routing: &Routing) -> String {
+fn describe(painter: Painter, file: &str, source: Option<&str>, routing: &Routing) -> String {
     let mut text = String::new();
     for warning in &routing.warnings {
-        text.push_str(&painter.problem(Severity::Warning, file, warning, 0));
+        text.push_str(&painter.problem(Severity::Warning, file, warning, 0, source));
     }
     let none = || "none".to_owned();
     for (name, value) in [

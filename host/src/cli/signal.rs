@@ -106,7 +106,7 @@ fn describe(painter: Painter, source: &Source, report: &SignalReport) -> String 
         let _ = writeln!(text, "selectable: {}", clean(&report.selectable.join(", ")));
     }
     for problem in &report.problems {
-        text.push_str(&painter.problem(Severity::Error, &source.to_string(), problem, 0));
+        text.push_str(&painter.problem(Severity::Error, &source.to_string(), problem, 0, None));
     }
     text
 }

@@ -10,6 +10,7 @@ use ralph_gate::visible::is_hidden;
 use super::Exit;
 use super::args::Color;
 use super::error::{CliError, place_in_file};
+use super::excerpt::{excerpt, text_of};
 
 /// Where an error goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,13 +90,15 @@ impl Painter {
         self.paint("1;36", "help:")
     }
 
-    /// A problem at its place: `FILE:LINE:COLUMN: error: path: message`, and a line of help.
+    /// A problem at its place: `FILE:LINE:COLUMN: error: path: message`, the line of the source if it is at hand, and a
+    /// line of help.
     pub(crate) fn problem(
         self,
         severity: Severity,
         file: &str,
         problem: &Problem,
         shift: u32,
+        source: Option<&str>,
     ) -> String {
         let mut text = clean(file);
         let (line, column) = place_in_file(problem, shift);
@@ -108,6 +111,9 @@ impl Painter {
         }
         text.push_str(&clean(&problem.message));
         text.push('\n');
+        if let Some(excerpt) = source.and_then(|source| excerpt(source, line, column)) {
+            text.push_str(&excerpt);
+        }
         if let Some(help) = &problem.help {
             let _ = writeln!(text, "  {} {}", self.help(), clean(help));
         }
@@ -119,6 +125,7 @@ impl Painter {
 #[derive(Debug)]
 pub(crate) struct Terminal {
     json: bool,
+    quiet: bool,
     /// For standard output.
     pub(crate) painter: Painter,
     error_painter: Painter,
@@ -128,9 +135,21 @@ impl Terminal {
     pub(crate) fn new(json: bool, color: Color) -> Self {
         Self {
             json,
+            quiet: false,
             painter: Painter::new(color, json, &io::stdout()),
             error_painter: Painter::new(color, json, &io::stderr()),
         }
+    }
+
+    /// One that only says the result and errors, if so wanted.
+    pub(crate) fn with_quiet(self, quiet: bool) -> Self {
+        Self { quiet, ..self }
+    }
+
+    /// Whether only the result and errors are wanted.
+    #[cfg(unix)]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// Whether a machine reads along.
@@ -140,6 +159,9 @@ impl Terminal {
 
     /// Says something beside the answer, on standard error. There is nobody left to tell when this fails.
     pub(crate) fn warn(&self, text: impl FnOnce(Painter) -> String) {
+        if self.quiet {
+            return;
+        }
         let _ = io::stderr().write_all(text(self.error_painter).as_bytes());
     }
 
@@ -174,16 +196,20 @@ impl Terminal {
         } = error
             && !error.problems.is_empty()
         {
-            let file = file.to_string();
+            let source = file.path().and_then(text_of);
+            let (file, source) = (file.to_string(), source.as_deref());
             let problems = error.problems.iter();
             return problems
-                .map(|problem| painter.problem(Severity::Error, &file, problem, *shift))
+                .map(|problem| painter.problem(Severity::Error, &file, problem, *shift, source))
                 .collect();
         }
         if let Some((file, problems)) = error.problems_of_config() {
+            let source = text_of(file.as_ref());
             let problems = problems.iter();
             return problems
-                .map(|problem| painter.problem(Severity::Error, &file, problem, 0))
+                .map(|problem| {
+                    painter.problem(Severity::Error, &file, problem, 0, source.as_deref())
+                })
                 .collect();
         }
         let mut text = format!(
@@ -213,6 +239,14 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), CliError> {
             reason: error.to_string(),
         }),
         _ => Ok(()),
+    }
+}
+
+/// `1 check`, `2 checks`
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        count => format!("{count} {thing}s"),
     }
 }
 
@@ -254,7 +288,7 @@ mod tests {
             help: Some("did you mean `c`?".into()),
         };
         assert_eq!(
-            PLAIN.problem(Severity::Error, "contract.yaml", &problem, 0),
+            PLAIN.problem(Severity::Error, "contract.yaml", &problem, 0, None),
             "contract.yaml:2:7: error: a.b: unknown field\n  help: did you mean `c`?\n"
         );
     }
@@ -269,9 +303,15 @@ mod tests {
             help: None,
         };
         assert_eq!(
-            PLAIN.problem(Severity::Warning, "f", &problem, 0),
+            PLAIN.problem(Severity::Warning, "f", &problem, 0, None),
             "f: warning: m\n"
         );
+    }
+
+    #[test]
+    fn one_thing_has_no_plural() {
+        assert_eq!(counted(1, "warning"), "1 warning");
+        assert_eq!(counted(0, "warning"), "0 warnings");
     }
 
     #[test]

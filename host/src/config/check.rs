@@ -109,6 +109,18 @@ pub struct CheckProgram {
 }
 
 impl CheckProgram {
+    /// A program with the limits of one about which nothing else is said.
+    pub(super) fn new(argv: Vec<String>) -> Self {
+        Self {
+            argv,
+            directory: None,
+            env: BTreeMap::new(),
+            pass_env: Vec::new(),
+            timeout_ms: DEFAULT_TIMEOUT_MS,
+            max_output_bytes: DEFAULT_KEPT,
+        }
+    }
+
     /// How long it may run.
     pub fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms.into())

@@ -50,6 +50,14 @@ pub enum ConfigError {
         /// Every problem, at its place in the file.
         problems: Vec<Problem>,
     },
+    /// A check of the command line can't be run.
+    #[error("the check `{text}` can't be used: {reason}")]
+    Check {
+        /// What was written.
+        text: String,
+        /// Why.
+        reason: String,
+    },
     /// The contract asks for no loop.
     #[error("the contract is in standard mode: there is no loop to run")]
     Standard,
@@ -75,6 +83,7 @@ impl ConfigError {
             Self::Exists { .. } => "config_exists",
             Self::Unreadable { .. } => "unreadable_input",
             Self::Invalid { .. } => "invalid_config",
+            Self::Check { .. } => "invalid_check",
             Self::Standard => "standard_mode",
             Self::Engine(error) => error.code(),
         }
@@ -83,16 +92,16 @@ impl ConfigError {
     /// What to do about it.
     pub fn help(&self) -> Option<&'static str> {
         match self {
-            Self::Missing { .. } => {
-                Some("`ralph-gate init` writes one that fits this folder; `--config` names another")
-            }
+            Self::Missing { .. } => Some(
+                "`ralph-gate init` writes one that fits this folder; `--config` names another; `run --check COMMAND` needs none",
+            ),
             Self::Ambiguous { .. } => Some("remove one of them, or name one with `--config`"),
             Self::Exists { .. } => Some(
                 "edit it, or write a new one with `--force`, which keeps the old one beside it",
             ),
             Self::Unreadable { .. } => Some("see that it is there and can be read"),
             Self::Standard => Some("set `mode = \"ralph\"` in [contract]"),
-            Self::Invalid { .. } | Self::Engine(_) => None,
+            Self::Invalid { .. } | Self::Check { .. } | Self::Engine(_) => None,
         }
     }
 

@@ -368,6 +368,11 @@ pub(super) const MEMORY_FIELDS: &[Field] = &[
         "The checklist that a new loop begins with, relative to the workspace.",
     ),
     field(
+        "progress",
+        Shape::Text,
+        "What is already known when a new loop begins: a progress.txt, relative to the workspace.",
+    ),
+    field(
         "record",
         Shape::Word(words::<RecordName>),
         "How much the event log holds: full (default), or digest_only for private data. Then digests and lengths stand in \

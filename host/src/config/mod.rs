@@ -6,6 +6,7 @@
 mod check;
 mod error;
 mod fields;
+mod given;
 pub(crate) mod json;
 pub(crate) mod place;
 mod request;
@@ -18,12 +19,13 @@ mod words;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ralph_gate_component::tree::TextFormat;
+use ralph_gate_component::tree::{Source, TextFormat, Value};
 
 use crate::plain_file;
 
 pub use check::{Check, CheckProgram, FileCondition, GitCheck, Judge, PinnedFile, PolicyCheck};
 pub use error::ConfigError;
+pub use given::check_command;
 pub use request::{NamedCheck, Promises, Request, Task, Terms};
 pub use sections::{Agent, Git, Memory, Progress, Report, Telemetry, Tripwires};
 pub use survey::survey;
@@ -81,6 +83,8 @@ pub struct Config {
     pub report: Report,
     /// `[telemetry]`.
     pub telemetry: Telemetry,
+    /// What the command line added.
+    given: given::Added,
     text: String,
     format: TextFormat,
 }
@@ -105,6 +109,54 @@ impl Config {
         }
     }
 
+    /// Finds the configuration that applies to a folder: its own, or that of the nearest folder above it.
+    ///
+    /// The search ends at the root of the repository, or at the home directory where there is no repository. Outside of
+    /// both, and above a folder of another user, nothing is looked for: others may write there.
+    pub fn find_upwards(folder: &Path) -> Result<PathBuf, ConfigError> {
+        let missing = match Self::find(folder) {
+            Err(missing @ ConfigError::Missing { .. }) => missing,
+            found => return found,
+        };
+        let Ok(start) = folder.canonicalize() else {
+            return Err(missing);
+        };
+        let Some(top) = top_of_search(&start) else {
+            return Err(missing);
+        };
+        let owner = owner(&start);
+        let above = start.ancestors().skip(1);
+        for above in
+            above.take_while(|above| above.starts_with(&top) && self::owner(above) == owner)
+        {
+            match Self::find(above) {
+                Err(ConfigError::Missing { .. }) => {}
+                found => return found,
+            }
+        }
+        Err(missing)
+    }
+
+    /// A configuration that says nothing, for a folder that has none: the command line gives the rest.
+    pub fn empty(folder: &Path) -> Result<Self, ConfigError> {
+        let [name, ..] = FILE_NAMES;
+        Self::read(&folder.join(name), "")
+    }
+
+    /// Whether a text has a section that a configuration has and a contract has not.
+    pub fn has_sections(file: &Path, text: &str) -> bool {
+        let source = Source::new(text, format_of(file, text));
+        let Ok(root) = source.read_settings() else {
+            return false;
+        };
+        match &root.value {
+            Value::Map(entries) => entries
+                .iter()
+                .any(|entry| matches!(entry.key.as_ref(), "contract" | "checks")),
+            _ => false,
+        }
+    }
+
     /// Reads a file.
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
         let text = read_text(file)?;
@@ -121,6 +173,25 @@ impl Config {
         let format = format_of(file, text);
         sections::read(file, text, format)
     }
+}
+
+/// Where the search for a configuration ends: at the root of the repository, or else at the home directory.
+fn top_of_search(start: &Path) -> Option<PathBuf> {
+    let is_repository = |folder: &&Path| folder.join(".git").exists();
+    if let Some(repository) = start.ancestors().find(is_repository) {
+        return Some(repository.to_owned());
+    }
+    let home = PathBuf::from(std::env::var_os("HOME")?)
+        .canonicalize()
+        .ok()?;
+    let is_above = home.parent().is_some() && start.starts_with(&home);
+    is_above.then_some(home)
+}
+
+/// Whose folder it is.
+fn owner(folder: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt as _;
+    folder.metadata().ok().map(|metadata| metadata.uid())
 }
 
 /// Reads a file that a person wrote.

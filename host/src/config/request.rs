@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::check::Check;
 use super::error::ConfigError;
+use super::given::Added;
 use super::place::End;
 use super::{Config, format_of, json as texts, place, read_text};
 use crate::engine::{CallError, GateEngine, GateError, LoopFile, Mode, Problem, Routing};
@@ -185,6 +186,7 @@ impl Config {
         let places = Places {
             config: &tree,
             request: asked.as_ref(),
+            given: &self.given,
         };
         let routing = match gate.route(&places.request_json(), &tree.policy_json()) {
             Ok(routing) => routing,
@@ -195,11 +197,9 @@ impl Config {
         if let Some(terms) = &terms {
             self.see_that_checks_are_there(terms, &places)?;
         }
-        let warnings = routing
-            .warnings
-            .iter()
-            .map(|problem| places.place(problem))
-            .collect();
+        let unprovable = terms.as_ref().and_then(|terms| self.unprovable(terms));
+        let warnings = routing.warnings.iter().chain(&unprovable);
+        let warnings = warnings.map(|problem| places.place(problem)).collect();
         let text = |name| places.text(name);
         let key = match (text("session_key"), text("draft_id")) {
             (Some(key), _) => Some(SessionKey::Session(key)),
@@ -250,7 +250,6 @@ impl Config {
                 }
             }
         }
-        problems.extend(self.unprovable(terms));
         if problems.is_empty() {
             return Ok(());
         }
@@ -265,7 +264,7 @@ impl Config {
         Err(ConfigError::invalid(file, problems))
     }
 
-    /// A checklist that no check could ever prove.
+    /// A checklist whose stories no check proves: the marks of the agent count by themselves.
     fn unprovable(&self, terms: &Terms) -> Option<Problem> {
         let is_list = |id: &str| matches!(self.checks.get(id), Some(Check::PrdAllPass { .. }));
         let named = terms.completion_checks.iter();
@@ -282,7 +281,7 @@ impl Config {
             path: format!("checks.{}", list.id),
             line: 0,
             column: 0,
-            message: "no check could ever prove a story".to_owned(),
+            message: "no check proves a story, so a story passes when the agent says so".to_owned(),
             help: Some(
                 "require a check about the work as well, or tie stories to checks with `proofs`"
                     .to_owned(),
@@ -352,6 +351,7 @@ fn entries<'n, 't>(node: &'n Node<'t>) -> &'n [Entry<'t>] {
 struct Places<'p, 't> {
     config: &'p Tree<'t>,
     request: Option<&'p Tree<'t>>,
+    given: &'p Added,
 }
 
 impl Places<'_, '_> {
@@ -359,11 +359,7 @@ impl Places<'_, '_> {
     fn request_json(&self) -> String {
         let contract = self.config.section("contract");
         let Some(request) = self.request else {
-            return texts::object(
-                contract
-                    .iter()
-                    .map(|entry| (entry.key.as_ref(), texts::write(&entry.node))),
-            );
+            return self.given.object(contract.iter());
         };
         // What is not an object is the gate's to refuse.
         if !matches!(request.root.value, Value::Map(_)) {
@@ -373,8 +369,7 @@ impl Places<'_, '_> {
         let others = contract
             .iter()
             .filter(|entry| entry.key != "mode" && !own.iter().any(|own| own.key == entry.key));
-        let fields = own.iter().chain(others);
-        texts::object(fields.map(|entry| (entry.key.as_ref(), texts::write(&entry.node))))
+        self.given.object(own.iter().chain(others))
     }
 
     /// A text of the request, or else of the contract.

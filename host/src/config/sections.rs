@@ -50,6 +50,8 @@ pub struct Memory {
     pub draft_id: Option<String>,
     /// The checklist that a new loop begins with.
     pub prd: Option<String>,
+    /// What is already known when a new loop begins.
+    pub progress: Option<String>,
     /// How much of what happens is recorded; all of it when absent.
     pub record: Option<RecordName>,
 }
@@ -165,6 +167,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             git: self.git(section("git")),
             report: self.report(section("report")),
             telemetry: self.telemetry(section("telemetry")),
+            given: super::given::Added::default(),
             text: text.to_owned(),
             format,
         }
@@ -238,6 +241,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             session_key: section.text(decoder, "session_key"),
             draft_id: section.text(decoder, "draft_id"),
             prd: section.text(decoder, "prd"),
+            progress: section.text(decoder, "progress"),
             record: section.word(decoder, "record"),
         };
         if memory.root.is_empty() {

@@ -12,7 +12,7 @@ use super::events::{AttendedRecord, Baseline, LoopRecord, names};
 use super::watch::{LoopEvent, Phase, Watch};
 use super::{Agent, Control, Loop, RunError};
 use crate::config::{AdapterName, Config, Task, Terms};
-use crate::engine::GateEngine;
+use crate::engine::{GateEngine, ProgressEntry};
 use crate::evidence::{PolicyRunner, Wanted, needs_a_policy, now_ms};
 use crate::memory::{Change, Event, FileStore, Patience, Record, SessionKey, holder, list};
 use crate::moment;
@@ -119,11 +119,13 @@ impl<'l> Loop<'l> {
             argv: agent.argv.clone(),
             prompt: agent.prompt.clone(),
             attended,
+            given: config.given().cloned(),
             ..LoopRecord::new(&key, now_ms(), &task.routing)
         };
-        let start = record
+        let mut start = record
             .start(first_prd(config)?)?
             .recorded(config.memory.recording());
+        start.progress = first_progress(config)?;
         let store = FileStore::open_or_create(gate, &root, &key, &start, PATIENCE)?;
         let state = store.state();
         // One that was killed before it took its baseline has not begun. If it was to be another one, it stays that.
@@ -350,6 +352,22 @@ fn read(file: PathBuf) -> Result<String, RunError> {
 fn first_prd(config: &Config) -> Result<Option<String>, RunError> {
     let prd = config.memory.prd.as_ref();
     prd.map(|prd| read(config.workspace.join(prd))).transpose()
+}
+
+/// What earlier loops learned, as the first entry of the log.
+fn first_progress(config: &Config) -> Result<Option<ProgressEntry>, RunError> {
+    let Some(progress) = &config.memory.progress else {
+        return Ok(None);
+    };
+    let body = read(config.workspace.join(progress))?;
+    if body.trim().is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(ProgressEntry {
+        iteration: 0,
+        title: "before this loop".to_owned(),
+        body: body.trim_end().to_owned(),
+    }))
 }
 
 /// A key that no other loop has: when it began, and by which process.

@@ -197,7 +197,7 @@ fn an_interrupt_ends_the_view_with_a_summary_and_a_cursor() {
     assert!(!watched.screen().hide_cursor());
     let text = watched.text();
     assert!(
-        text.contains("stopped: context_canceled after 1 iteration"),
+        text.contains("stopped, not done: canceled after 1 iteration  "),
         "{text}"
     );
     assert!(text.contains("handoff.md"), "{text}");

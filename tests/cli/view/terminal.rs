@@ -43,6 +43,10 @@ fn ctrl_c_ends_the_loop() {
     watched.wait_for(&["tool: Edit parser.txt"]);
     watched.type_line("\x03");
     assert_eq!(watched.finish(), 3, "{}", watched.text());
-    assert!(watched.text().contains("stopped: context_canceled"));
+    assert!(
+        watched
+            .text()
+            .contains("stopped, not done: canceled after 1 iteration")
+    );
     assert!(!watched.screen().hide_cursor());
 }

@@ -113,6 +113,7 @@ impl Played {
             argv: vec!["agent".to_owned()],
             prompt: "make it work".to_owned(),
             attended: None,
+            given: None,
         };
         let key = SessionKey::Session("history".to_owned());
         let start = begun.start(None).unwrap().recorded(record);

@@ -29,6 +29,7 @@ impl LoopRecord {
             argv: Vec::new(),
             prompt: String::new(),
             attended: None,
+            given: None,
         }
     }
 

@@ -12,7 +12,7 @@ pub use evaluated::Evaluated;
 pub use handoff::{Run, handoff};
 pub use labels::{LabelError, add_label, check_label, check_labels};
 pub use records::{
-    AttendedRecord, AuditRecord, AuditedCheck, ClientEndedRecord, ClientRecord, Heard,
+    AttendedRecord, AuditRecord, AuditedCheck, ClientEndedRecord, ClientRecord, Given, Heard,
     LoopFileRecord, LoopRecord, ResumeRecord, Tripped, Truth, VerdictRecord, Witness, names, word,
 };
 pub use resumed::{Reopened, reopen};

@@ -79,6 +79,44 @@ pub struct LoopRecord {
     /// Of a loop whose agent's client asks by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attended: Option<AttendedRecord>,
+    /// Checks and limits that were given on the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Given>,
+}
+
+/// Checks and limits that the command line adds to a configuration, or gives in place of one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Given {
+    /// Commands that must succeed, as they were written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<String>,
+    /// The most iterations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_max_iters: Option<u32>,
+    /// The most that the loop may cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_budget_usd: Option<String>,
+}
+
+impl Given {
+    /// Whether nothing was given.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// This, and of what it does not say the other one.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            checks: if self.checks.is_empty() {
+                other.checks
+            } else {
+                self.checks
+            },
+            loop_max_iters: self.loop_max_iters.or(other.loop_max_iters),
+            cost_budget_usd: self.cost_budget_usd.or(other.cost_budget_usd),
+        }
+    }
 }
 
 /// Whose client asks, and the configuration that the loop began with: the files may change meanwhile.

@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 
 use super::args::{LoopArgs, OverrideArgs};
 use super::error::CliError;
-use super::run::iterations;
+use super::run::{iterations, words};
 use super::terminal::{Severity, Terminal, clean};
-use super::words::word;
 use super::{Exit, gate};
 pub(crate) use logs::logs;
 use place::Place;
@@ -105,7 +104,10 @@ fn otherwise(look: &Look) -> String {
         return format!("The Ralph loop was told to end and is still ending: {holder}");
     }
     let reason = look.stop_reason();
-    let reason = reason.map_or_else(String::new, |reason| format!(": {}", word(&reason)));
+    let iteration = look.reading.state.iteration;
+    let reason = reason.map_or_else(String::new, |reason| {
+        format!(": {}", words(reason, None, iteration))
+    });
     format!(
         "The Ralph loop ended otherwise after {}: {}{reason}",
         iterations(look.reading.state.iteration),

@@ -53,7 +53,7 @@ pub(in crate::cli) fn root(args: &LoopArgs, terminal: &Terminal) -> PathBuf {
     if let Some(root) = &args.root {
         return root.clone();
     }
-    let config = match Config::find(Path::new(".")) {
+    let config = match Config::find_upwards(Path::new(".")) {
         Ok(_) => load(None),
         Err(ConfigError::Missing { .. }) => return PathBuf::from(DEFAULT_ROOT),
         Err(error) => Err(error.into()),

@@ -2,10 +2,27 @@
 
 use std::fmt::Write as _;
 
+use ralph_gate::engine::StopReason;
 use ralph_gate::runner::Look;
 
+use super::super::run::words;
 use super::super::terminal::{Painter, clean};
-use super::super::words::word;
+
+/// Whether it runs, and how it ended.
+fn state(look: &Look) -> String {
+    let detail = look
+        .snapshot
+        .as_ref()
+        .and_then(|view| view.detail.as_deref());
+    match (look.state(), look.stop_reason()) {
+        ("stopped", Some(StopReason::Completed)) => "completed".to_owned(),
+        ("stopped", Some(reason)) => {
+            let why = words(reason, detail, look.reading.state.iteration);
+            format!("stopped, not done: {why}")
+        }
+        (state, _) => state.to_owned(),
+    }
+}
 
 /// A few lines about a loop.
 pub(super) fn text(look: &Look, painter: Painter) -> String {
@@ -15,10 +32,7 @@ pub(super) fn text(look: &Look, painter: Painter) -> String {
         painter.dim(&clean(&look.path().display().to_string()))
     );
     let snapshot = look.snapshot.as_ref();
-    let reason = look
-        .stop_reason()
-        .map_or_else(String::new, |reason| format!(": {}", word(&reason)));
-    let _ = writeln!(text, "state      {}{reason}", look.state());
+    let _ = writeln!(text, "state      {}", state(look));
     let _ = writeln!(text, "iteration  {}", look.reading.state.iteration);
     if let Some(view) = snapshot {
         let _ = writeln!(

@@ -35,7 +35,7 @@ static IS_HIDDEN: AtomicBool = AtomicBool::new(false);
 /// Whether a person watches who can be shown a view.
 pub(in super::super) fn is_wanted(plain: bool, terminal: &Terminal) -> bool {
     let can_move = std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
-    !plain && !terminal.is_json() && can_move && stdout().is_terminal()
+    !plain && !terminal.is_json() && !terminal.is_quiet() && can_move && stdout().is_terminal()
 }
 
 /// Gives the terminal back as it was, if the view has changed it. For ways out on which nothing is dropped.

@@ -1,5 +1,7 @@
 //! `ralph-gate run`: any agent, until the evidence says done.
 
+mod ending;
+mod given;
 mod json;
 mod line;
 mod live;
@@ -20,33 +22,53 @@ use ralph_gate::runner::{self, Control, Ended, Loop, Options, Resumed, RunError,
 
 use super::args::RunArgs;
 use super::error::CliError;
+use super::excerpt::text_of;
+use super::input::Input;
 use super::policy::Policies;
 use super::telemetry::{self, Both};
-use super::terminal::{Severity, Terminal, print};
-use super::{Exit, gate};
+use super::terminal::{Severity, Terminal, clean, print};
+use super::{Exit, STARTED_IN, gate};
+pub(super) use ending::words;
 pub(super) use live::{Frame, Size, is_wanted, restore};
 pub(super) use text::{iterations, running, seconds};
 use watcher::Watcher;
 
 /// The exit code of a process that was interrupted twice.
 const INTERRUPTED: i32 = 130;
+/// The longest task from standard input, in bytes.
+const MAX_PROMPT: usize = 512 * 1024;
 /// What a person should know where processes can't be found by their ancestry.
 const GROUPS_ONLY: &str = "on this system only process groups can be killed, so what an agent moves to another group \
     may outlive the loop; run it in a container when that matters";
 
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
-    let mut config = load(args.config.as_deref())?;
+    let mut config = given::configuration(args)?;
     if let Some(adapter) = args.adapter {
         config.agent.adapter = Some(adapter);
     }
     let task = route(args, &config)?;
     see_that_nothing_changed(args, &config, &task)?;
-    if task.routing.mode == Mode::Standard {
+    let is_standard = task.routing.mode == Mode::Standard;
+    if is_standard || process::role() == Role::Inner {
+        say_where(args, &config, terminal);
+    }
+    if is_standard {
         return standard(args, &config, &task, terminal);
     }
     match process::role() {
         Role::Outer => guarded(args, terminal),
         Role::Inner => looped(args, &config, &task, terminal),
+    }
+}
+
+/// A configuration that is not in the current folder may not be the one that was expected.
+fn say_where(args: &RunArgs, config: &Config, terminal: &Terminal) {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let is_elsewhere =
+        here.is_ok_and(|here| config.workspace.canonicalize().is_ok_and(|it| it != here));
+    if args.config.is_none() && is_elsewhere && !terminal.is_json() {
+        let file = clean(&config.file.display().to_string());
+        terminal.warn(|_| format!("using {file}\n"));
     }
 }
 
@@ -66,11 +88,11 @@ fn see_that_nothing_changed(args: &RunArgs, config: &Config, task: &Task) -> Res
     Ok(())
 }
 
-/// The configuration that was named, or that of the current folder.
+/// The configuration that was named, or that of the current folder or of one above it.
 pub(crate) fn load(named: Option<&Path>) -> Result<Config, CliError> {
     let file = match named {
         Some(file) => file.to_owned(),
-        None => Config::find(Path::new("."))?,
+        None => Config::find_upwards(Path::new("."))?,
     };
     // Agents and checks may change their folder.
     let file = std::path::absolute(&file).unwrap_or(file);
@@ -100,13 +122,16 @@ fn route(args: &RunArgs, config: &Config) -> Result<Task, CliError> {
 }
 
 impl RunArgs {
-    fn options(&self) -> Options {
-        Options {
+    fn options(&self) -> Result<Options, CliError> {
+        let is_piped = self.prompt_file.as_deref() == Some(Path::new("-"));
+        let piped = is_piped.then(|| Input::read_up_to(None, MAX_PROMPT));
+        let piped = piped.transpose()?.map(|input| input.text);
+        Ok(Options {
             argv: self.agent.clone(),
-            prompt: self.prompt.clone(),
-            prompt_file: self.prompt_file.clone(),
+            prompt: piped.or_else(|| self.prompt.clone()),
+            prompt_file: self.prompt_file.clone().filter(|_| !is_piped),
             policies: Some(Policies::shared()),
-        }
+        })
     }
 
     fn resumption(&self) -> Resumption {
@@ -137,9 +162,9 @@ fn standard(
         });
     }
     if !terminal.is_json() {
-        return Ok(Exit::Code(runner::become_agent(config, &args.options())?));
+        return Ok(Exit::Code(runner::become_agent(config, &args.options()?)?));
     }
-    let once = runner::run_once(gate()?, config, &args.options())?;
+    let once = runner::run_once(gate()?, config, &args.options()?)?;
     print(&json::standard(task, &once))?;
     Ok(Exit::Code(once.exit))
 }
@@ -163,6 +188,10 @@ pub(super) fn started_again(owner: Option<u32>) -> Result<i32, CliError> {
     };
     let mut inner = Command::new(std::env::current_exe().map_err(system)?);
     inner.args(std::env::args_os().skip(1));
+    // The arguments are read again, and `-C` begins where this process began.
+    if let Some(directory) = STARTED_IN.get() {
+        inner.current_dir(directory);
+    }
     Ok(process::guard(inner, owner)?)
 }
 
@@ -183,8 +212,11 @@ fn looped(
     })?;
     listen(signals, control.clone());
     for (file, problem) in &task.warnings {
+        let source = text_of(file);
         let file = file.display().to_string();
-        terminal.warn(|painter| painter.problem(Severity::Warning, &file, problem, 0));
+        terminal.warn(|painter| {
+            painter.problem(Severity::Warning, &file, problem, 0, source.as_deref())
+        });
     }
     let exporter = telemetry::begin(config, terminal);
     let watcher = Watcher::new(args, terminal, control.clone());
@@ -206,7 +238,7 @@ fn go(
     control: &Control,
     watch: &dyn Watch,
 ) -> Result<Ended, CliError> {
-    let options = args.options();
+    let options = args.options()?;
     if !args.resume {
         let begun = Loop::begin(gate()?, config, task, &options, control, watch)?;
         return Ok(begun.run()?);

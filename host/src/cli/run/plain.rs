@@ -7,7 +7,8 @@ use ralph_gate::runner::{AgentRecord, LoopEvent, Phase};
 
 use super::super::terminal::{Painter, Severity, clean};
 use super::super::words::word;
-use super::text::{how, iterations, seconds};
+use super::ending::ending;
+use super::text::{how, seconds};
 
 /// Describes events, one or a few lines each.
 pub(super) struct Lines {
@@ -137,27 +138,15 @@ impl Lines {
     }
 
     fn ended(&self, iteration: u32, verdict: &Verdict, memory: &str) -> String {
-        let detail = verdict
-            .detail
-            .as_ref()
-            .map_or_else(String::new, |detail| format!(" ({})", clean(detail)));
-        let iterations = iterations(iteration);
+        let text = ending(verdict, iteration);
         match verdict.stop_reason {
-            Some(StopReason::Completed) if verdict.overridden => {
-                format!(
-                    "{} by an operator after {iterations}\n",
-                    self.painter.good("completed")
-                )
-            }
-            Some(StopReason::Completed) => {
-                format!("{} after {iterations}\n", self.painter.good("completed"))
-            }
-            Some(reason) => format!(
-                "{} after {iterations}{detail}\n  what to do now: {}\n",
-                self.painter.bad(&format!("stopped: {}", word(&reason))),
+            Some(StopReason::Completed) => format!("{}\n", self.painter.good(&text)),
+            Some(_) => format!(
+                "{}\n  what to do now: {}\n",
+                self.painter.bad(&text),
                 clean(&format!("{memory}/handoff.md"))
             ),
-            None => format!("passed through after {iterations}{detail}\n"),
+            None => format!("{text}\n"),
         }
     }
 }

@@ -5,6 +5,7 @@ use ralph_gate::runner::AgentRecord;
 
 use super::super::terminal::clean;
 use super::super::words::word;
+use super::ending::words;
 
 /// The most characters of a reason that fit into a story of one line per iteration.
 const REASON: usize = 160;
@@ -50,7 +51,7 @@ pub(super) fn failure(failure: &Failure) -> String {
     format!("{subject} {} ({reason})", word(&failure.code))
 }
 
-fn shorten(text: &str) -> String {
+pub(super) fn shorten(text: &str) -> String {
     match text.char_indices().nth(REASON) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -65,11 +66,17 @@ pub(crate) fn iterations(count: u32) -> String {
     }
 }
 
-/// What became of the loop, in a few words: `completed`, `stopped: max_iters`.
+/// What became of the loop, in a few words: `completed`, `stopped: limit of 3 iterations reached`.
 pub(super) fn outcome(verdict: &Verdict) -> String {
     match verdict.stop_reason {
         Some(StopReason::Completed) => "completed".to_owned(),
-        Some(reason) => format!("stopped: {}", word(&reason)),
+        Some(reason) => {
+            let detail = verdict.detail.as_deref();
+            format!(
+                "stopped: {}",
+                words(reason, detail, verdict.counters.iteration)
+            )
+        }
         None => "passed through".to_owned(),
     }
 }

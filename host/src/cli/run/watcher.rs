@@ -11,6 +11,8 @@ use super::{json, live, plain};
 enum Form {
     /// One JSON object a line.
     Json,
+    /// The end alone, for a person.
+    Quiet(plain::Lines),
     /// Lines for a person.
     Plain(plain::Lines),
     /// A view that is drawn again in place.
@@ -27,6 +29,8 @@ impl Watcher {
     pub(super) fn new(args: &RunArgs, terminal: &Terminal, control: Control) -> Self {
         let form = if terminal.is_json() {
             Form::Json
+        } else if terminal.is_quiet() {
+            Form::Quiet(plain::Lines::new(terminal.painter))
         } else if live::is_wanted(args.plain, terminal) {
             Form::Live(live::View::new(terminal.painter))
         } else {
@@ -82,6 +86,10 @@ impl Watcher {
     fn tell(&self, event: &LoopEvent<'_>) {
         let text = match &self.form {
             Form::Json => json::line(event),
+            Form::Quiet(lines) => match event {
+                LoopEvent::Ended { .. } => lines.describe(event),
+                _ => return,
+            },
             Form::Plain(lines) => lines.describe(event),
             Form::Live(view) => {
                 view.see(event);

@@ -9,6 +9,7 @@ use ralph_gate::runner::{AgentRecord, LoopEvent, Phase};
 
 use super::super::terminal::clean;
 use super::super::words::word;
+use super::ending::ending;
 use super::line::{Line, Style};
 use super::text::{failure, first_line, how, iterations, outcome, running, seconds};
 
@@ -265,13 +266,6 @@ impl Screen {
     fn ended(&mut self, iteration: u32, verdict: &Verdict, memory: &Path) {
         self.close();
         let (style, _) = told(verdict);
-        let by = if verdict.overridden {
-            " by an operator"
-        } else {
-            ""
-        };
-        let detail = verdict.detail.as_deref();
-        let detail = detail.map_or_else(String::new, |detail| format!(" ({})", clean(detail)));
         let counters = &verdict.counters;
         let used = format!(
             "{}, {} tool calls, {} USD",
@@ -281,9 +275,8 @@ impl Screen {
         );
         self.permanent.push(
             Line::new()
-                .with(style, outcome(verdict))
-                .plain(format!("{by} after {}{detail}  ", iterations(iteration)))
-                .with(Style::Dim, used),
+                .with(style, ending(verdict, iteration))
+                .with(Style::Dim, format!("  {used}")),
         );
         let width = self.widest_check();
         let rows = self.checks.iter();

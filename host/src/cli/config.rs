@@ -1,0 +1,214 @@
+//! `ralph-gate config check`: every problem of a configuration at its place.
+
+use std::path::Path;
+
+use ralph_gate::config::{Check, Config, ConfigError, Task};
+use ralph_gate::engine::Problem;
+use ralph_gate_component::Word as _;
+use serde_json::{Value, json};
+
+use super::args::{ConfigCheckArgs, ConfigCommand};
+use super::error::CliError;
+use super::input::{Input, Source};
+use super::terminal::{Painter, Severity, Terminal, clean, counted};
+use super::words::word;
+use super::{Exit, gate};
+
+pub(crate) fn run(command: &ConfigCommand, terminal: &Terminal) -> Result<Exit, CliError> {
+    let ConfigCommand::Check(args) = command;
+    let input = read(args)?;
+    check(&input, terminal)
+}
+
+fn read(args: &ConfigCheckArgs) -> Result<Input, CliError> {
+    match &args.file {
+        Some(file) => Input::read(Some(file)),
+        None => Input::read(Some(&Config::find_upwards(Path::new("."))?)),
+    }
+}
+
+/// Checks a configuration and prints what was found.
+pub(super) fn check(input: &Input, terminal: &Terminal) -> Result<Exit, CliError> {
+    let found = Found::of(input)?;
+    let file = input.source.to_string();
+    terminal.print_answer(&found.json(&file).to_string(), |painter| {
+        found.describe(painter, &file, &input.text)
+    })?;
+    Ok(if found.problems.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Error
+    })
+}
+
+/// What is to be said about a configuration.
+struct Found {
+    /// None where it has problems.
+    usable: Option<(Config, Task)>,
+    problems: Vec<Problem>,
+    warnings: Vec<Problem>,
+}
+
+impl Found {
+    fn of(input: &Input) -> Result<Self, CliError> {
+        let file = match &input.source {
+            Source::File(file) => file.clone(),
+            Source::Stdin => input.source.to_string().into(),
+        };
+        let read = || {
+            let config = Config::read(&file, &input.text)?;
+            let task = config.route(gate()?, None)?;
+            Ok::<_, CliError>((config, task))
+        };
+        match read() {
+            Ok((config, task)) => Ok(Self {
+                problems: Vec::new(),
+                warnings: warnings(&config, &task),
+                usable: Some((config, task)),
+            }),
+            Err(error) => match error.problems_of_config() {
+                Some((_, problems)) => Ok(Self {
+                    usable: None,
+                    problems: problems.to_vec(),
+                    warnings: Vec::new(),
+                }),
+                None => Err(error),
+            },
+        }
+    }
+
+    fn json(&self, file: &str) -> Value {
+        let usable = self.usable.as_ref();
+        let task = usable.map(|(_, task)| task);
+        json!({
+            "file": file,
+            "valid": self.problems.is_empty(),
+            "mode": task.map(|task| task.routing.mode),
+            "digest": task.and_then(|task| task.routing.digest.clone()),
+            "checks": usable.map(|(config, task)| checks(config, task)),
+            "problems": self.problems,
+            "warnings": self.warnings,
+        })
+    }
+
+    fn describe(&self, painter: Painter, file: &str, source: &str) -> String {
+        let all = |severity, problems: &[Problem]| -> String {
+            let problems = problems.iter();
+            problems
+                .map(|problem| painter.problem(severity, file, problem, 0, Some(source)))
+                .collect()
+        };
+        let mut text = all(Severity::Error, &self.problems);
+        text.push_str(&all(Severity::Warning, &self.warnings));
+        let warnings = counted(self.warnings.len(), "warning");
+        let file = clean(file);
+        text.push_str(&match &self.usable {
+            None => format!(
+                "{file}: configuration is {}: {}\n",
+                painter.bold("not valid"),
+                counted(self.problems.len(), "problem")
+            ),
+            Some((config, task)) => format!(
+                "{file}: configuration is {}, mode {}, {} required, {warnings}\n",
+                painter.good("valid"),
+                word(&task.routing.mode),
+                counted(required(config, task), "check"),
+            ),
+        });
+        text
+    }
+}
+
+fn required(config: &Config, task: &Task) -> usize {
+    let checks = checks(config, task);
+    checks
+        .iter()
+        .filter(|check| check["required"] == true)
+        .count()
+}
+
+/// Every check, and what the contract makes of it.
+fn checks(config: &Config, task: &Task) -> Vec<Value> {
+    let named = task
+        .terms
+        .as_ref()
+        .map_or(&[] as &[_], |terms| &terms.completion_checks);
+    let checks = config.checks.iter().map(|(id, check)| {
+        let named = named.iter().find(|named| named.id == *id);
+        json!({
+            "id": id,
+            "kind": check.kind().as_str(),
+            "named": named.is_some(),
+            "required": named.is_some_and(|named| named.required),
+        })
+    });
+    checks.collect()
+}
+
+/// What the gate says about the contract, and checks that nobody asks for.
+fn warnings(config: &Config, task: &Task) -> Vec<Problem> {
+    let mut warnings: Vec<Problem> = task
+        .warnings
+        .iter()
+        .map(|(_, problem)| problem.clone())
+        .collect();
+    let Some(terms) = &task.terms else {
+        return warnings;
+    };
+    let proofs = config.checks.values().flat_map(|check| match check {
+        Check::PrdAllPass { proofs } => proofs.values().flatten().collect(),
+        _ => Vec::new(),
+    });
+    let proofs: Vec<&String> = proofs.collect();
+    for id in config.checks.keys() {
+        let is_named = terms.completion_checks.iter().any(|named| named.id == *id);
+        if !is_named && !proofs.contains(&id) {
+            warnings.push(Problem {
+                path: format!("checks.{id}"),
+                line: 0,
+                column: 0,
+                message: "is never run".to_owned(),
+                help: Some("name it in `completion_checks` of [contract], or remove it".to_owned()),
+            });
+        }
+    }
+    warnings
+}
+
+/// Whether a text is a configuration, and not a contract alone.
+pub(super) fn is_config(input: &Input) -> bool {
+    let file = match &input.source {
+        Source::File(file) => file.as_path(),
+        Source::Stdin => Path::new(""),
+    };
+    Config::has_sections(file, &input.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is(name: &str, text: &str) -> bool {
+        is_config(&Input {
+            source: Source::File(name.into()),
+            text: text.to_owned(),
+        })
+    }
+
+    #[test]
+    fn a_configuration_is_told_from_a_contract_by_its_sections() {
+        assert!(is("a.toml", "[contract]\nmode = \"ralph\"\n"));
+        assert!(is("a.json", "{\"checks\": {}}"));
+        assert!(!is(
+            "a.toml",
+            "mode = \"ralph\"\ncompletion_checks = [\"a\"]\n"
+        ));
+        assert!(!is("a.toml", "= broken"));
+    }
+
+    #[test]
+    fn an_error_that_is_no_problem_of_the_file_is_an_error() {
+        let error: CliError = ConfigError::Standard.into();
+        assert!(error.problems_of_config().is_none());
+    }
+}

@@ -1,0 +1,144 @@
+//! How a loop ended, in words for a person. The codes are in the JSON.
+
+use ralph_gate::engine::{Failure, FailureCode, StopReason, Verdict};
+
+use super::super::terminal::clean;
+use super::text::{first_line, iterations, seconds, shorten};
+
+/// How many failures are named.
+const MAX_NAMED: usize = 3;
+
+/// What became of the loop: `stopped, not done: limit of 3 iterations reached; tests: 2 of 14 failed`.
+pub(crate) fn ending(verdict: &Verdict, iteration: u32) -> String {
+    let after = format!("after {}", iterations(iteration));
+    match verdict.stop_reason {
+        Some(StopReason::Completed) if verdict.overridden => {
+            format!("completed by an operator {after}")
+        }
+        Some(StopReason::Completed) => format!("completed {after}"),
+        Some(reason) => {
+            let why = match reason {
+                StopReason::BudgetExceeded => budget(verdict),
+                StopReason::NoProgress if !verdict.fingerprint.diagnosis.is_empty() => {
+                    format!("no progress, {}", clean(&verdict.fingerprint.diagnosis))
+                }
+                reason => words(reason, verdict.detail.as_deref(), iteration),
+            };
+            // What was not looked at any more says nothing about the work.
+            let failures = match reason {
+                StopReason::ContextCanceled => &[],
+                _ => verdict.failures.as_slice(),
+            };
+            format!("stopped, not done: {why}{}", missing(failures))
+        }
+        None => format!("passed through {after}"),
+    }
+}
+
+/// Why a loop stopped, as far as the reason and its detail say it.
+pub(crate) fn words(reason: StopReason, detail: Option<&str>, iteration: u32) -> String {
+    let count = iterations(iteration);
+    match reason {
+        StopReason::Completed => "completed".to_owned(),
+        StopReason::MaxIters => format!("limit of {count} reached"),
+        StopReason::ContextCanceled => format!("canceled after {count}"),
+        StopReason::Error => format!("the agent reported an error in iteration {iteration}"),
+        StopReason::Blocked if detail == Some("max_consecutive_failures") => {
+            format!("the agent failed again and again, last in iteration {iteration}")
+        }
+        StopReason::Blocked => {
+            format!("the agent reported that it is blocked in iteration {iteration}")
+        }
+        StopReason::NoProgress => format!("no progress in {count}"),
+        StopReason::BudgetExceeded => match detail.and_then(budget_name) {
+            Some(name) => format!("the {name} is used up"),
+            None => "a budget is used up".to_owned(),
+        },
+    }
+}
+
+/// What people call a budget.
+fn budget_name(field: &str) -> Option<&'static str> {
+    match field {
+        "cost_budget_usd" => Some("cost budget"),
+        "max_tool_calls" => Some("budget of tool calls"),
+        "max_tokens" => Some("token budget"),
+        "max_duration_ms" => Some("time"),
+        _ => None,
+    }
+}
+
+/// The budget that was exceeded, with what was used of it.
+fn budget(verdict: &Verdict) -> String {
+    let detail = verdict.detail.as_deref();
+    let said = words(
+        StopReason::BudgetExceeded,
+        detail,
+        verdict.counters.iteration,
+    );
+    let guardrails = verdict.counters.guardrails.iter();
+    let Some(it) = guardrails
+        .clone()
+        .find(|it| Some(it.name.as_str()) == detail)
+    else {
+        return said;
+    };
+    let shown = |text: &str| match (detail, text.parse()) {
+        (Some("max_duration_ms"), Ok(milliseconds)) => seconds(milliseconds),
+        (Some("cost_budget_usd"), _) => format!("{} USD", clean(text)),
+        _ => clean(text),
+    };
+    format!("{said} ({} of {})", shown(&it.used), shown(&it.limit))
+}
+
+/// What stood in the way of completion.
+fn missing(failures: &[Failure]) -> String {
+    let named = failures
+        .iter()
+        .take(MAX_NAMED)
+        .map(|failure| format!("; {}", in_words(failure)));
+    let mut text: String = named.collect();
+    if failures.len() > MAX_NAMED {
+        text.push_str(&format!("; and {} more", failures.len() - MAX_NAMED));
+    }
+    text
+}
+
+/// A failure without its code: `tests: 2 of 14 failed`.
+fn in_words(failure: &Failure) -> String {
+    let subject = clean(failure.subject());
+    match (failure.code, first_line(&failure.reason)) {
+        (FailureCode::TokenMissing, _) => "the promise is missing".to_owned(),
+        (_, reason) if reason.is_empty() => format!("{subject} did not pass"),
+        (_, reason) => format!("{subject}: {}", shorten(&reason)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_reason_is_told_by_its_code() {
+        for reason in [
+            StopReason::Completed,
+            StopReason::ContextCanceled,
+            StopReason::BudgetExceeded,
+            StopReason::MaxIters,
+            StopReason::NoProgress,
+            StopReason::Blocked,
+            StopReason::Error,
+        ] {
+            let text = words(reason, None, 3);
+            assert!(!text.contains('_') && !text.is_empty(), "{text}");
+        }
+        assert_eq!(
+            words(StopReason::MaxIters, None, 3),
+            "limit of 3 iterations reached"
+        );
+        assert_eq!(
+            words(StopReason::BudgetExceeded, Some("cost_budget_usd"), 3),
+            "the cost budget is used up"
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! What is wrong with the arguments, with the remedy: the parser's own words, and a tip where it can't know better.
+
+use std::io::Write as _;
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::Exit;
+use super::args::Color;
+use super::error::CliError;
+use super::terminal::{ErrorForm, Terminal, clean};
+
+/// Prints what clap has to say: help and version, or what is wrong with the arguments. Exit code 2 has
+/// another meaning here, so wrong arguments end with 1.
+pub(super) fn report(mut error: clap::Error) -> Exit {
+    let arguments: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let wrong = error.use_stderr();
+    let tip = forgotten_dashes(&error, &arguments);
+    if wrong && arguments.iter().any(|argument| argument == "--json") {
+        let mut message = sentence(&error);
+        if let Some(tip) = &tip {
+            message = format!("{message}; {tip}");
+        }
+        let error = CliError::Usage { message };
+        return Terminal::new(true, Color::Never).report(&error, ErrorForm::Json);
+    }
+    if let Some(tip) = tip {
+        // Its own suggestion is about a value that begins with a dash.
+        let tip = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
+        error.insert(ContextKind::Suggested, tip);
+    }
+    // A closed pipe is no reason to complain about.
+    let _ = error.print();
+    let _ = std::io::stdout().flush();
+    if wrong { Exit::Error } else { Exit::Success }
+}
+
+/// The first paragraph of clap's message, on one line.
+fn sentence(error: &clap::Error) -> String {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return "a command is missing; see `ralph-gate --help`".to_owned();
+    }
+    let text = error.render().to_string();
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    words.join(" ").trim_start_matches("error: ").to_owned()
+}
+
+/// Where the agent was named without the `--` before it: the command as it was meant.
+fn forgotten_dashes(error: &clap::Error, arguments: &[String]) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(agent)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    // An option that does not exist is not an agent.
+    let is_agent = !agent.starts_with('-') && !arguments.iter().any(|argument| argument == "--");
+    let run = arguments.iter().position(|argument| argument == "run")?;
+    let words = arguments.iter().skip(run + 1);
+    let at = run + 1 + words.clone().position(|argument| argument == agent)?;
+    let (before, behind) = arguments.split_at_checked(at).filter(|_| is_agent)?;
+    let before = before.iter().map(|word| shown(word));
+    let behind = behind.iter().map(|word| shown(word));
+    let words: Vec<String> = std::iter::once("ralph-gate".to_owned())
+        .chain(before)
+        .chain(std::iter::once("--".to_owned()))
+        .chain(behind)
+        .collect();
+    Some(format!("put `--` before the agent: {}", words.join(" ")))
+}
+
+/// A word as it is to be typed.
+fn shown(word: &str) -> String {
+    let is_plain =
+        |character: char| character.is_alphanumeric() || "-_./:=,@%+".contains(character);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", clean(word).replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_shown_as_it_is_to_be_typed() {
+        assert_eq!(shown("--max-iters"), "--max-iters");
+        assert_eq!(shown("pytest -q"), "'pytest -q'");
+        assert_eq!(shown("it's"), r"'it'\''s'");
+        assert_eq!(shown(""), "''");
+        assert_eq!(shown("a\x1b[m"), "'a\\u{1b}[m'");
+    }
+}
