@@ -20,3 +20,5 @@ mod standard;
 mod standing_still;
 mod stopping;
 mod stops;
+mod stories;
+mod zero_config;

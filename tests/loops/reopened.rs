@@ -103,7 +103,7 @@ fn marks_that_were_made_before_a_cancel_need_a_proof_afterwards() {
     running.signal(Signal::INT);
     running.finish().stopped("context_canceled", None, 1);
     let outcome = workplace.resume(&[vec![promise()]]);
-    outcome.always_tampered("prd_passes");
+    outcome.always_refused("check_failed", Some("stories"));
     assert_eq!(outcome.stop().0, "max_iters");
 }
 

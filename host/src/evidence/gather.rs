@@ -11,10 +11,11 @@ use ralph_gate_component::Word as _;
 use super::policy::PolicyRunner;
 use super::program::Ours;
 use super::record::{Attempt, Evidence};
+use super::stories::Stories;
 use super::tests_green::Expectation;
 use super::{Finding, command, file, git, no_high_risk, policy, prd_all_pass, tests_green};
 use crate::config::{Check, Config, Judge, KindName, Terms};
-use crate::engine::{Outcome, Prd};
+use crate::engine::Outcome;
 use crate::process::Stop;
 
 /// What checks look at.
@@ -261,13 +262,13 @@ pub fn look_at_stories(
     scene: &Scene<'_>,
     config: &Config,
     terms: &Terms,
-    prd: Result<Option<&Prd>, &str>,
+    stories: Result<Option<&Stories>, &str>,
 ) -> Vec<Evidence> {
     let named = terms.completion_checks.iter();
     named
         .filter(|named| matches!(config.checks.get(&named.id), Some(Check::PrdAllPass { .. })))
         .map(|named| {
-            let finding = prd_all_pass::look(prd);
+            let finding = prd_all_pass::look(stories);
             Evidence {
                 check: named.id.clone(),
                 kind: KindName::PrdAllPass.as_str(),

@@ -25,7 +25,7 @@ pub(crate) use gather::{may_take_time, needs_a_policy};
 pub use policy::{PolicyComponent, PolicyQuestion, PolicyRecord, PolicyRunner};
 pub(crate) use record::name_leftover;
 pub use record::{Attempt, Evidence, Stream};
-pub use stories::{Known, Proofs, Rules, Stories, Story, settle};
+pub use stories::{Known, Proofs, Rules, Stories, Story, Unproven, settle};
 
 use crate::engine::{FailureCode, Outcome};
 use reports::TestCounts;

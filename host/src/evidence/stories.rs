@@ -29,12 +29,23 @@ pub struct Stories {
     pub prd: Prd,
     /// What has to be changed in the file.
     pub updates: Vec<PrdUpdate>,
-    /// Stories that somebody marked as passed, and that nothing proves.
-    pub unproven: Vec<String>,
+    /// Stories that somebody marked as passed and that are not proven: their marks are taken back.
+    pub unproven: Vec<Unproven>,
     /// Stories that were there when the loop began, are not proven, and are gone.
     pub removed: Vec<String>,
     /// What is known from now on.
     pub known: Known,
+}
+
+/// A mark that was taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unproven {
+    /// The story.
+    pub id: String,
+    /// The checks that prove it.
+    pub proofs: Vec<String>,
+    /// What came of them.
+    pub reason: String,
 }
 
 /// Which checks prove which stories.
@@ -51,7 +62,8 @@ pub struct Rules<'r> {
 /// Compares the checklist with what is known, in the light of the evidence.
 ///
 /// A story with checks of its own passes when they do, and no longer when one of them fails. Any other story is
-/// marked by the agent; the mark stands if every required check about the work itself passed in the same iteration.
+/// marked by the agent; the mark stands if every required check about the work itself passed in the same iteration, and
+/// from then on. Where there is no such check, the mark stands by itself: the contract asks for no more.
 pub fn settle(known: &Known, found: &Prd, rules: Rules<'_>, evidence: &[Evidence]) -> Stories {
     let mut stories = Stories {
         prd: found.clone(),
@@ -67,10 +79,14 @@ pub fn settle(known: &Known, found: &Prd, rules: Rules<'_>, evidence: &[Evidence
         let proof = proof(tied, rules.required, evidence);
         let passes = match (tied, item.passes) {
             (Some(_), claimed) => proof.is_proven() || claimed && was && !proof.is_refuted(),
-            (None, claimed) => claimed && (was || proof.is_proven() || !rules.strict),
+            (None, claimed) => claimed && (was || proof.is_enough() || !rules.strict),
         };
         if item.passes && !passes && !was && rules.strict {
-            stories.unproven.push(item.id.clone());
+            stories.unproven.push(Unproven {
+                id: item.id.clone(),
+                proofs: names(tied, rules.required).map(str::to_owned).collect(),
+                reason: proof.words(),
+            });
         }
         if passes != item.passes || passes && !was {
             stories.updates.push(PrdUpdate {
@@ -137,6 +153,11 @@ impl Proof {
         matches!(self, Self::Proven(_))
     }
 
+    /// Whether nothing more is asked for.
+    fn is_enough(&self) -> bool {
+        matches!(self, Self::Proven(_) | Self::Absent)
+    }
+
     fn is_refuted(&self) -> bool {
         matches!(self, Self::Refuted(_))
     }
@@ -149,11 +170,15 @@ impl Proof {
     }
 }
 
+/// The checks that prove a story.
+fn names<'n>(tied: Option<&'n Vec<String>>, required: &'n [&str]) -> impl Iterator<Item = &'n str> {
+    let tied_names = tied.into_iter().flatten().map(String::as_str);
+    let others = required.iter().copied().filter(move |_| tied.is_none());
+    tied_names.chain(others)
+}
+
 fn proof(tied: Option<&Vec<String>>, required: &[&str], evidence: &[Evidence]) -> Proof {
-    let checks: Vec<&str> = match tied {
-        Some(checks) => checks.iter().map(String::as_str).collect(),
-        None => required.to_vec(),
-    };
+    let checks: Vec<&str> = names(tied, required).collect();
     let result = |check: &str| evidence.iter().find(|evidence| evidence.check == check);
     for check in &checks {
         match result(check) {
@@ -226,6 +251,11 @@ mod tests {
         items.map(|item| (item.id.clone(), story(item))).collect()
     }
 
+    fn unproven(stories: &Stories) -> Vec<&str> {
+        let unproven = stories.unproven.iter();
+        unproven.map(|unproven| unproven.id.as_str()).collect()
+    }
+
     fn passes(stories: &Stories) -> Vec<bool> {
         stories.prd.items.iter().map(|item| item.passes).collect()
     }
@@ -244,7 +274,7 @@ mod tests {
         let (saved, found) = (prd(&[("a", false)]), prd(&[("a", true)]));
         let gathered = [evidence("tests", Outcome::Pass)];
         let stories = settle(&known(&saved), &found, rules(&none, &["tests"]), &gathered);
-        assert_eq!((passes(&stories), stories.unproven), (vec![true], vec![]));
+        assert_eq!((passes(&stories), unproven(&stories)), (vec![true], vec![]));
         assert_eq!(
             stories.updates[0].evidence.as_deref(),
             Some("tests passed in iteration 3")
@@ -261,11 +291,47 @@ mod tests {
         for gathered in [vec![evidence("tests", Outcome::Fail)], Vec::new()] {
             let stories = settle(&known(&saved), &found, rules(&none, &["tests"]), &gathered);
             assert_eq!(passes(&stories), [false, true]);
-            assert_eq!(stories.unproven, ["a"]);
+            assert_eq!(unproven(&stories), ["a"]);
+            assert_eq!(stories.unproven[0].proofs, ["tests"]);
             assert!(!stories.updates[0].passes);
         }
+    }
+
+    #[test]
+    fn a_mark_stands_by_itself_where_no_check_could_prove_it() {
+        let none = Proofs::new();
+        let (saved, found) = (prd(&[("a", false)]), prd(&[("a", true)]));
         let stories = settle(&known(&saved), &found, rules(&none, &[]), &[]);
-        assert_eq!(stories.unproven, ["a"]);
+        assert_eq!((passes(&stories), unproven(&stories)), (vec![true], vec![]));
+        // Nor does an empty list of proofs prove anything.
+        let empty = Proofs::from([("a".to_owned(), Vec::new())]);
+        let stories = settle(&known(&saved), &found, rules(&empty, &[]), &[]);
+        assert_eq!(
+            (passes(&stories), unproven(&stories)),
+            (vec![false], vec!["a"])
+        );
+    }
+
+    #[test]
+    fn stories_are_proven_one_by_one_and_stay_so() {
+        let none = Proofs::new();
+        let begun = prd(&[("a", false), ("b", false)]);
+        let (pass, fail) = (
+            [evidence("tests", Outcome::Pass)],
+            [evidence("tests", Outcome::Fail)],
+        );
+        let required = ["tests"];
+        let first = prd(&[("a", true), ("b", false)]);
+        let first = settle(&known(&begun), &first, rules(&none, &required), &pass);
+        assert_eq!(passes(&first), [true, false]);
+        let both = prd(&[("a", true), ("b", true)]);
+        let second = settle(&first.known, &both, rules(&none, &required), &fail);
+        assert_eq!(
+            (passes(&second), unproven(&second)),
+            (vec![true, false], vec!["b"])
+        );
+        let third = settle(&second.known, &both, rules(&none, &required), &pass);
+        assert_eq!(passes(&third), [true, true]);
     }
 
     #[test]
@@ -308,11 +374,11 @@ mod tests {
         let none = Proofs::new();
         let begun = known(&prd(&[("a", false)]));
         let found = prd(&[("a", true)]);
-        let first = settle(&begun, &found, rules(&none, &[]), &[]);
-        let second = settle(&first.known, &found, rules(&none, &[]), &[]);
+        let first = settle(&begun, &found, rules(&none, &["tests"]), &[]);
+        let second = settle(&first.known, &found, rules(&none, &["tests"]), &[]);
         assert_eq!(
-            (first.unproven, second.unproven),
-            (vec!["a".to_owned()], vec!["a".to_owned()])
+            (unproven(&first), unproven(&second)),
+            (vec!["a"], vec!["a"])
         );
     }
 

@@ -67,6 +67,7 @@ impl Loop<'_> {
             brief: &brief,
             memory: self.store.path(),
             prd: prd.as_ref(),
+            proofs: &proving_checks(self.config, &self.terms),
             learned: &learned,
             feedback: self.feedback.as_deref(),
         });
@@ -187,12 +188,12 @@ impl Loop<'_> {
                 evidence,
             )
         });
-        let prd = match &problem {
+        let settled = match &problem {
             Some(problem) => Err(problem.as_str()),
-            None => Ok(stories.as_ref().map(|stories| &stories.prd)),
+            None => Ok(stories.as_ref()),
         };
         let scene = self.scene(iteration, tree);
-        for judged in look_at_stories(&scene, self.config, &self.terms, prd) {
+        for judged in look_at_stories(&scene, self.config, &self.terms, settled) {
             self.watch
                 .see(&LoopEvent::Check(crate::evidence::CheckEvent::Ended(
                     &judged,
@@ -282,6 +283,19 @@ impl Loop<'_> {
     }
 }
 
+/// The required checks about the work itself: together they prove a story that has no checks of its own.
+fn proving_checks<'t>(config: &Config, terms: &'t Terms) -> Vec<&'t str> {
+    let required = terms
+        .completion_checks
+        .iter()
+        .filter(|named| named.required);
+    let about_work = required.filter(|named| {
+        let check = config.checks.get(&named.id);
+        check.is_some_and(|check| !matches!(check, Check::PrdAllPass { .. }))
+    });
+    about_work.map(|named| named.id.as_str()).collect()
+}
+
 /// What the checks say about the stories of the checklist.
 pub(super) fn judge_stories(
     config: &Config,
@@ -291,14 +305,12 @@ pub(super) fn judge_stories(
     evidence: &[Evidence],
 ) -> Stories {
     let mut proofs = crate::evidence::Proofs::new();
-    let mut required = Vec::new();
     for named in &terms.completion_checks {
-        match config.checks.get(&named.id) {
-            Some(Check::PrdAllPass { proofs: own }) => proofs.extend(own.clone()),
-            Some(_) if named.required => required.push(named.id.as_str()),
-            _ => {}
+        if let Some(Check::PrdAllPass { proofs: own }) = config.checks.get(&named.id) {
+            proofs.extend(own.clone());
         }
     }
+    let required = proving_checks(config, terms);
     let rules = Rules {
         proofs: &proofs,
         required: &required,

@@ -14,6 +14,8 @@ pub(super) struct Material<'m> {
     pub(super) brief: &'m Brief,
     pub(super) memory: &'m Path,
     pub(super) prd: Option<&'m Prd>,
+    /// The checks that must pass for a mark to count.
+    pub(super) proofs: &'m [&'m str],
     /// The end of the progress log.
     pub(super) learned: &'m str,
     /// What the gate said about the last iteration.
@@ -26,7 +28,7 @@ pub(super) fn write(material: &Material<'_>) -> String {
     let mut text = String::new();
     section(&mut text, "Task", material.task);
     if let Some(prd) = material.prd {
-        section(&mut text, "Checklist", &stories(prd, material.memory));
+        section(&mut text, "Checklist", &stories(prd, material));
     }
     let memory = material.memory.display();
     section(
@@ -60,13 +62,19 @@ fn section(text: &mut String, title: &str, body: &str) {
     text.push_str(&format!("# {title}\n\n{}\n", body.trim_end()));
 }
 
-fn stories(prd: &Prd, memory: &Path) -> String {
+fn stories(prd: &Prd, material: &Material<'_>) -> String {
     let mut text = format!(
         "{} of {} stories pass. The list is {}/prd.json; set `passes` of a story when it is done.\n",
         prd.passed,
         prd.total,
-        memory.display()
+        material.memory.display()
     );
+    if !material.proofs.is_empty() {
+        text.push_str(&format!(
+            "A mark counts when these checks pass at the end of the same iteration: {}. Otherwise it is reset.\n",
+            material.proofs.join(", ")
+        ));
+    }
     let open: Vec<_> = prd.items.iter().filter(|item| !item.passes).collect();
     for item in open.iter().take(STORIES) {
         let story = format!("{}: {}", item.id, item.title);
@@ -95,6 +103,7 @@ mod tests {
             brief: &brief,
             memory: Path::new(".ralph/x"),
             prd: None,
+            proofs: &[],
             learned: "",
             feedback: Some("Not done."),
         });
@@ -132,6 +141,7 @@ mod tests {
             brief: &brief,
             memory: Path::new("m"),
             prd: Some(&prd),
+            proofs: &[],
             learned: "a\0b",
             feedback: None,
         });

@@ -60,9 +60,7 @@ pub fn rerun(again: &Rerun<'_>) -> Vec<Evidence> {
             &evidence,
         )
     });
-    let prd = again
-        .prd
-        .map(|_| stories.as_ref().map(|stories| &stories.prd));
-    evidence.extend(look_at_stories(&scene, again.config, again.terms, prd));
+    let settled = again.prd.map(|_| stories.as_ref());
+    evidence.extend(look_at_stories(&scene, again.config, again.terms, settled));
     evidence
 }

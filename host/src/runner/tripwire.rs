@@ -136,7 +136,7 @@ impl Loop<'_> {
         if self.config.tripwires.prd_passes
             && let Some(stories) = seen.stories
         {
-            reasons.extend(edited_stories(stories).map(|reason| ("prd_passes", reason)));
+            reasons.extend(removed_stories(stories).map(|reason| ("prd_passes", reason)));
         }
         reasons.extend(
             self.changed_gate_files()
@@ -222,18 +222,11 @@ impl Loop<'_> {
     }
 }
 
-/// What was done to the checklist that only evidence may do.
-fn edited_stories(stories: &Stories) -> impl Iterator<Item = String> {
-    let said = |what: &str, ids: &[String], remedy: &str| {
-        (!ids.is_empty()).then(|| format!("{what}: {}{remedy}", ids.join(", ")))
-    };
-    let unproven = said("marked as passed without proof", &stories.unproven, "");
-    let removed = said(
-        "removed from the checklist",
-        &stories.removed,
-        "; put them back",
-    );
-    unproven.into_iter().chain(removed)
+/// Open stories that are gone from the checklist. To mark one is no tampering: the prompt asks for it, and a mark without
+/// proof is taken back.
+fn removed_stories(stories: &Stories) -> Option<String> {
+    let removed = stories.removed.join(", ");
+    (!removed.is_empty()).then(|| format!("removed from the checklist: {removed}; put them back"))
 }
 
 /// The files that say what is to be proven, by path: their digests.
