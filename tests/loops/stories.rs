@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::harness::{Outcome, Workplace};
-use crate::kit::{append, move_on, simple, work, write};
+use crate::kit::{append, move_on, replace, simple, work, write};
 
 const TWO: &str = r#"{"userStories": [{"id": "US-1", "passes": false, "mine": 1.50}, {"id": "US-2", "passes": false}]}"#;
 const FIRST: &str = r#"{"userStories": [{"id": "US-1", "passes": true, "mine": 1.50}, {"id": "US-2", "passes": false}]}"#;
@@ -50,7 +50,12 @@ fn reasons(outcome: &Outcome) -> Vec<String> {
 #[test]
 fn stories_complete_one_by_one_where_the_required_checks_pass() {
     let workplace = workplace("");
-    let turns = [vec![work(), mark(FIRST)], vec![move_on(), mark(BOTH)]];
+    let second = replace(
+        "{memory}/prd.json",
+        r#"{"id": "US-2", "passes": false}"#,
+        r#"{"id": "US-2", "passes": true}"#,
+    );
+    let turns = [vec![work(), mark(FIRST)], vec![move_on(), second]];
     let outcome = workplace.run(&turns);
     outcome.stopped("completed", None, 2);
     let prd = prd(&workplace);

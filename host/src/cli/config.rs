@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ralph_gate::config::{Check, Config, ConfigError, Task};
+use ralph_gate::config::{Check, Config, Task};
 use ralph_gate::engine::Problem;
 use ralph_gate_component::Word as _;
 use serde_json::{Value, json};
@@ -186,6 +186,8 @@ pub(super) fn is_config(input: &Input) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use ralph_gate::config::ConfigError;
+
     use super::*;
 
     fn is(name: &str, text: &str) -> bool {
