@@ -115,11 +115,39 @@ fn the_clients_own_places_are_looked_into_and_named() {
     assert_eq!(answer["summary"]["runs"], 2);
     assert_eq!(
         answer["summary"]["skipped"][0]["reason"],
-        "it is a subagent's transcript: the run is the session that started it"
+        "it is a subagent's transcript, and the session that started it is not among the transcripts"
     );
     let written = lines(&fs::read_to_string(format!("{home}/runs.jsonl")).unwrap());
     assert_eq!(written[0]["data"]["id"], "claude-code:older");
     assert_eq!(written[1]["data"]["project"], "/projects/p");
+}
+
+#[test]
+fn tokens_of_subagents_are_those_of_the_session() {
+    let files = Files::new();
+    let folder = files.folder();
+    keep(&folder, "p/s.jsonl", "claude-subagent.jsonl");
+    let main = format!("{folder}/p/s.jsonl");
+    let tokens = |paths: &[&str]| {
+        let said = run(&[&["import"], paths].concat());
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        let found = lines(&said.stdout);
+        assert_eq!(found.len(), 1);
+        (found[0]["data"]["tokens"].as_u64().unwrap(), said.stderr)
+    };
+    let (alone, _) = tokens(&[&main]);
+    // The session's own name, as the client has it.
+    let text = fs::read_to_string(fixture("claude-of-a-subagent.jsonl")).unwrap();
+    let text = text.replace("4000-8000-000000000002", "4000-8000-000000000001");
+    let place = format!("{folder}/p/s/subagents/agent-1.jsonl");
+    fs::create_dir_all(Path::new(&place).parent().unwrap()).unwrap();
+    fs::write(&place, text).unwrap();
+    for paths in [&[main.as_str()][..], &[&folder]] {
+        let (together, said) = tokens(paths);
+        assert_eq!(together, alone + 2353, "{paths:?}");
+        assert!(said.contains("subagents   1 transcript\n"), "{said}");
+        assert!(!said.contains("skipped"), "{said}");
+    }
 }
 
 #[cfg(unix)]

@@ -68,7 +68,12 @@ pub(crate) struct ClaudeCode {
     /// Lines of subagents, and those of the agent itself.
     pub(crate) sidechain: u64,
     pub(crate) main: u64,
+    /// A command that a person typed, until it is known whether the client did it by itself or asked the agent.
+    command: Option<String>,
 }
+
+/// Commands after which a client writes nothing more: they end it, or go on in another transcript.
+const LEAVING: &[&str] = &["clear", "exit", "logout", "quit", "resume"];
 
 impl ClaudeCode {
     /// Reads a line.
@@ -99,8 +104,13 @@ impl ClaudeCode {
         let moment = text(timestamp);
         let ms = moment.and_then(|moment| moment::milliseconds(&moment));
         match kind.as_str() {
-            "assistant" => assistant(line, message, is_sidechain, record),
-            "user" => user(line, message, is_sidechain, record),
+            "assistant" => {
+                if !is_sidechain {
+                    self.command_reached_agent(record);
+                }
+                assistant(line, message, is_sidechain, record);
+            }
+            "user" => self.user(line, message, is_sidechain, record),
             "attachment" => attachment(line, record),
             "system" => system(line, record),
             "cost-state" => {
@@ -112,6 +122,110 @@ impl ClaudeCode {
         record.at(ms);
         Reading::Known
     }
+
+    /// The transcript is over.
+    pub(crate) fn end(&mut self, record: &mut Recorder<'_>) {
+        if let Some(said) = &self.command
+            && LEAVING.contains(&command_name(said))
+        {
+            self.command = None;
+        }
+        self.command_reached_agent(record);
+    }
+
+    /// What a person typed was a prompt.
+    fn command_reached_agent(&mut self, record: &mut Recorder<'_>) {
+        if let Some(said) = self.command.take() {
+            record.prompt(Voice::Person, &said);
+        }
+    }
+
+    fn user(
+        &mut self,
+        line: &str,
+        message: Option<&RawValue>,
+        is_sidechain: bool,
+        record: &mut Recorder<'_>,
+    ) {
+        let [content] = inner(message, ["content"]);
+        let mut said = text(content).unwrap_or_default();
+        let mut has_result = false;
+        each_element(content, |block| {
+            let names = ["type", "text", "tool_use_id", "content", "is_error"];
+            let [kind, words, call, result, is_error] = inner(Some(block), names);
+            match text(kind).as_deref() {
+                Some("tool_result") => {
+                    has_result = true;
+                    let result = result_text(result);
+                    let status = status(line, is_true(is_error), &result);
+                    record.answered(&text(call).unwrap_or_default(), &status, &result);
+                }
+                Some("text") => {
+                    if !said.is_empty() {
+                        said.push('\n');
+                    }
+                    said.push_str(&text(words).unwrap_or_default());
+                }
+                _ => {}
+            }
+        });
+        if said.starts_with("[Request interrupted by user") {
+            if !is_sidechain {
+                self.command_reached_agent(record);
+                record.interrupted();
+            }
+            return;
+        }
+        if !has_result && !is_sidechain {
+            self.prompt(line, said, record);
+        }
+    }
+
+    fn prompt(&mut self, line: &str, said: String, record: &mut Recorder<'_>) {
+        let is_local = [
+            "<local-command-",
+            "<bash-input>",
+            "<bash-stdout>",
+            "<bash-stderr>",
+        ];
+        // What a person does in the client itself is not said to the agent.
+        if is_local.iter().any(|mark| said.starts_with(mark)) {
+            if said.starts_with("<local-command-std") {
+                self.command = None;
+            }
+            return;
+        }
+        self.command_reached_agent(record);
+        let names = ["isMeta", "isCompactSummary", "origin"];
+        let [is_meta, is_summary, origin] = fields(line, names).unwrap_or_default();
+        let [origin] = inner(origin, ["kind"]);
+        let origin = text(origin);
+        let by_machine = is_true(is_meta)
+            || is_true(is_summary)
+            || origin.as_deref().is_some_and(|kind| kind != "human")
+            || said.starts_with("<task-notification>");
+        if is_true(is_meta)
+            && let Some(news) = official::began(&said)
+        {
+            record.news(news);
+        } else if by_machine {
+            record.prompt(Voice::Machine, &said);
+        } else if command_name(&said).is_empty() {
+            record.prompt(Voice::Person, &said);
+        } else {
+            self.command = Some(said);
+        }
+    }
+}
+
+/// The name in `<command-name>/NAME</command-name>`, which stands first or behind `<command-message>`. Empty: it is none.
+fn command_name(said: &str) -> &str {
+    let is_command = ["<command-name>", "<command-message>"]
+        .iter()
+        .any(|mark| said.starts_with(mark));
+    let name = said.split_once("<command-name>").filter(|_| is_command);
+    let name = name.and_then(|(_, rest)| rest.split_once("</command-name>"));
+    name.map_or("", |(name, _)| name.trim().trim_start_matches('/'))
 }
 
 fn assistant(
@@ -198,71 +312,6 @@ fn call_of(name: &str, input: Option<&RawValue>) -> Call {
         Call::Look
     } else {
         Call::Other
-    }
-}
-
-fn user(line: &str, message: Option<&RawValue>, is_sidechain: bool, record: &mut Recorder<'_>) {
-    let [content] = inner(message, ["content"]);
-    let mut said = text(content).unwrap_or_default();
-    let mut has_result = false;
-    each_element(content, |block| {
-        let names = ["type", "text", "tool_use_id", "content", "is_error"];
-        let [kind, words, call, result, is_error] = inner(Some(block), names);
-        match text(kind).as_deref() {
-            Some("tool_result") => {
-                has_result = true;
-                let result = result_text(result);
-                let status = status(line, is_true(is_error), &result);
-                record.answered(&text(call).unwrap_or_default(), &status, &result);
-            }
-            Some("text") => {
-                if !said.is_empty() {
-                    said.push('\n');
-                }
-                said.push_str(&text(words).unwrap_or_default());
-            }
-            _ => {}
-        }
-    });
-    if said.starts_with("[Request interrupted by user") {
-        if !is_sidechain {
-            record.interrupted();
-        }
-        return;
-    }
-    if has_result || is_sidechain {
-        return;
-    }
-    prompt(line, &said, record);
-}
-
-fn prompt(line: &str, said: &str, record: &mut Recorder<'_>) {
-    let names = ["isMeta", "isCompactSummary", "origin"];
-    let [is_meta, is_summary, origin] = fields(line, names).unwrap_or_default();
-    let [origin] = inner(origin, ["kind"]);
-    let origin = text(origin);
-    let by_machine = is_true(is_meta)
-        || is_true(is_summary)
-        || origin.as_deref().is_some_and(|kind| kind != "human")
-        || said.starts_with("<task-notification>");
-    if is_true(is_meta)
-        && let Some(news) = official::began(said)
-    {
-        record.news(news);
-        return;
-    }
-    if by_machine {
-        return record.prompt(Voice::Machine, said);
-    }
-    // What a person does in the client itself is not said to the agent.
-    let is_local = [
-        "<local-command-",
-        "<bash-input>",
-        "<bash-stdout>",
-        "<bash-stderr>",
-    ];
-    if !is_local.iter().any(|mark| said.starts_with(mark)) {
-        record.prompt(Voice::Person, said);
     }
 }
 

@@ -45,12 +45,19 @@ pub(crate) struct Codex {
     /// Exit codes that were noted before the answer of the call.
     codes: BTreeMap<String, i64>,
     is_subagent: bool,
+    /// The session that started this one.
+    parent: Option<String>,
 }
 
 impl Codex {
     /// Whether another session started this one.
     pub(crate) fn is_subagent(&self) -> bool {
         self.is_subagent
+    }
+
+    /// The session that started this one, where that is told.
+    pub(crate) fn parent(&self) -> Option<String> {
+        self.parent.clone()
     }
 
     /// Reads a line.
@@ -93,6 +100,11 @@ impl Codex {
         record.version(text(version));
         let [subagent] = inner(source, ["subagent"]);
         self.is_subagent |= subagent.is_some();
+        let [spawned] = inner(subagent, ["thread_spawn"]);
+        let [parent] = inner(spawned, ["parent_thread_id"]);
+        if self.parent.is_none() {
+            self.parent = text(parent);
+        }
         Reading::Known
     }
 

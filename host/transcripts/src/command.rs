@@ -19,6 +19,13 @@ pub(crate) enum Touch {
 pub(crate) enum Command {
     /// It runs tests.
     Test(Plan),
+    /// A program that is not known: only a summary that it prints tells whether it ran tests.
+    Unknown {
+        /// What can be told of it, if it did.
+        plan: Plan,
+        /// It is named like a program that runs tests.
+        seems_test: bool,
+    },
     /// It does not.
     Other(Touch),
 }
@@ -47,8 +54,94 @@ pub(crate) enum Means {
 
 /// Words around a command that leave its exit status as it is.
 const WRAPPERS: &[&str] = &[
-    "builtin", "bunx", "command", "exec", "nice", "nohup", "npx", "setsid", "sudo", "time",
+    "builtin", "bunx", "command", "exec", "nice", "nohup", "npx", "setsid", "sudo", "time", "uvx",
     "xvfb-run",
+];
+/// Words that run a command behind `--`, with options of their own before it.
+const SEPARATED: &[&str] = &[
+    "asdf",
+    "direnv",
+    "doppler",
+    "dotenv",
+    "infisical",
+    "mise",
+    "op",
+    "rtx",
+];
+/// Programs of packages that pnpm and yarn run by their names.
+const BINARIES: &[&str] = &[
+    "ava",
+    "jest",
+    "lerna",
+    "mocha",
+    "nx",
+    "playwright",
+    "turbo",
+    "vitest",
+];
+/// Options with a value, of programs that run others or scripts: the value is no task.
+const VALUED: &[&str] = &[
+    "--cwd",
+    "--cd",
+    "--dir",
+    "--directory",
+    "--env-file",
+    "--extra",
+    "--filter",
+    "--filter-prod",
+    "--group",
+    "--justfile",
+    "--makefile",
+    "--manifest-path",
+    "--only-group",
+    "--package",
+    "--prefix",
+    "--profile",
+    "--project",
+    "--python",
+    "--with",
+    "--with-editable",
+    "--with-requirements",
+    "--working-directory",
+    "--workspace",
+    "-C",
+    "-F",
+    "-f",
+    "-n",
+    "-p",
+    "-w",
+];
+/// Options with a value, of programs that run commands in containers.
+const VALUED_IN_CONTAINER: &[&str] = &[
+    "--entrypoint",
+    "--env",
+    "--env-file",
+    "--file",
+    "--index",
+    "--mount",
+    "--name",
+    "--network",
+    "--platform",
+    "--profile",
+    "--project-name",
+    "--publish",
+    "--user",
+    "--volume",
+    "--workdir",
+    "-e",
+    "-f",
+    "-p",
+    "-u",
+    "-v",
+    "-w",
+];
+/// Programs whose first word may install something that is called like tests.
+const INSTALLING: &[&str] = &[
+    "add", "build", "ci", "create", "i", "init", "install", "remove",
+];
+/// Parts of names of programs and scripts that run tests.
+const TEST_NAMES: &[&str] = &[
+    "check", "checks", "e2e", "spec", "specs", "test", "testing", "tests", "verify",
 ];
 /// Commands that only prepare: where they fail, the tests were not run, and they say so themselves.
 const PREPARING: &[&str] = &[
@@ -71,10 +164,32 @@ const NOT_RUNNING: &[&str] = &[
     "-list",
 ];
 
+/// Words of a command that can't be taken apart: so many of them are looked at.
+const MOST_WORDS: usize = 1000;
+
 /// What a command is.
 pub(crate) fn of(text: &str) -> Command {
     let Some(commands) = shell::parse(text) else {
-        return Command::Other(Touch::Perhaps);
+        let words: Vec<&str> = text.split_whitespace().take(MOST_WORDS).collect();
+        // `test -f FILE` looks at files.
+        let looks = |next: &str| next.starts_with(['-', '!', '"', '$']);
+        let is_one = |word: &str, next: &str| {
+            is_test(&[word.to_owned()]) || is_test_name(word) && !(word == "test" && looks(next))
+        };
+        let nexts = words.iter().skip(1).chain(std::iter::once(&""));
+        let seems_test = words
+            .iter()
+            .zip(nexts)
+            .any(|(word, next)| is_one(word, next));
+        return Command::Unknown {
+            plan: Plan {
+                zero: Means::Nothing,
+                other: Means::Nothing,
+                shows_all: false,
+                touch: Touch::Perhaps,
+            },
+            seems_test,
+        };
     };
     of_commands(&commands, 0)
 }
@@ -90,8 +205,54 @@ fn of_commands(commands: &[Simple], depth: u32) -> Command {
     }
     match commands.iter().rposition(|command| is_test(&command.words)) {
         Some(last) => Command::Test(plan(commands, last)),
-        None => Command::Other(commands.iter().map(touch).max().unwrap_or(Touch::No)),
+        None => of_unknown(commands),
     }
+}
+
+/// Commands of which none is known to run tests.
+fn of_unknown(commands: &[Simple]) -> Command {
+    let is_unknown = |command: &Simple| touch(command) == Touch::Perhaps;
+    let touched = commands.iter().map(touch).max().unwrap_or(Touch::No);
+    let Some(last) = commands.iter().rposition(is_unknown) else {
+        return Command::Other(touched);
+    };
+    let mut plan = plan(commands, last);
+    if commands.iter().filter(|it| is_unknown(it)).count() > 1 {
+        // Any of them may have run the tests, and any of those behind it may have changed files.
+        plan.touch = plan.touch.max(Touch::Perhaps);
+    }
+    let mut unknown = commands.iter().filter(|it| is_unknown(it));
+    Command::Unknown {
+        plan,
+        seems_test: unknown.any(|command| seems_test(&command.words)),
+    }
+}
+
+/// Whether a program that is not known is named like one that runs tests, or is given the name of tests to run.
+fn seems_test(words: &[String]) -> bool {
+    let words = unwrapped(words);
+    let Some((program, rest)) = words.split_first() else {
+        return false;
+    };
+    let rest = skip_options(rest, VALUED);
+    let task = rest.first().map_or("", String::as_str);
+    if is_test_name(program) {
+        return true;
+    }
+    if INSTALLING.contains(&task) {
+        return false;
+    }
+    let is_run = matches!(task, "run" | "run-script" | "exec" | "r" | "x");
+    let second = rest.get(1).filter(|_| is_run);
+    is_test_name(task) || second.is_some_and(|word| is_test_name(word))
+}
+
+/// Whether a part of a name says that it is about tests: `run_tests.sh`, `unit-test`, `web:test`, `//app:e2e`.
+fn is_test_name(word: &str) -> bool {
+    let parts = base(word).split(|c: char| !c.is_ascii_alphanumeric());
+    parts
+        .map(str::to_ascii_lowercase)
+        .any(|part| TEST_NAMES.contains(&part.as_str()))
 }
 
 /// The script of `bash -c SCRIPT`.
@@ -199,18 +360,61 @@ fn unwrapped(mut words: &[String]) -> &[String] {
             "stdbuf" | "ionice" => skip_options(rest, &[]),
             "nice" => skip_options(rest, &["-n"]),
             word if WRAPPERS.contains(&word) => skip_options(rest, &[]),
-            "uv" | "poetry" | "pipenv" | "hatch" | "rye" | "pdm" if next == "run" => skip_options(
-                rest.get(1..).unwrap_or_default(),
-                &["--with", "--python", "-p"],
-            ),
-            "pnpm" | "yarn" | "npm" if matches!(next, "exec" | "dlx") => {
-                skip_options(rest.get(1..).unwrap_or_default(), &[])
+            "uv" | "poetry" | "pipenv" | "hatch" | "rye" | "pdm" | "pipx" | "conda" | "mamba"
+            | "micromamba" => match behind(rest, &["run"]) {
+                Some(rest) => rest,
+                None => match behind(rest, &["tool"]).and_then(|rest| behind(rest, &["run"])) {
+                    Some(rest) => rest,
+                    None => return words,
+                },
+            },
+            "pnpm" | "yarn" | "npm" => {
+                let inner = skip_options(rest, VALUED);
+                match behind(rest, &["exec", "dlx", "x"]) {
+                    Some(rest) => rest,
+                    None if inner
+                        .first()
+                        .is_some_and(|it| BINARIES.contains(&it.as_str())) =>
+                    {
+                        inner
+                    }
+                    None => return words,
+                }
             }
             "bundle" if next == "exec" => rest.get(1..).unwrap_or_default(),
+            "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => {
+                match in_container(rest) {
+                    Some(rest) => rest,
+                    None => return words,
+                }
+            }
+            word if SEPARATED.contains(&word) => match rest.iter().position(|word| word == "--") {
+                Some(at) => rest.get(at + 1..).unwrap_or_default(),
+                None => return words,
+            },
             _ => return words,
         };
     }
     words
+}
+
+/// What stands behind the first word that is no option, if it is one of these.
+fn behind<'w>(words: &'w [String], names: &[&str]) -> Option<&'w [String]> {
+    behind_with(words, names, VALUED)
+}
+
+fn behind_with<'w>(words: &'w [String], names: &[&str], valued: &[&str]) -> Option<&'w [String]> {
+    let (first, rest) = skip_options(words, valued).split_first()?;
+    let is_it = names.contains(&first.as_str());
+    is_it.then(|| skip_options(rest, valued))
+}
+
+/// The command of `docker compose exec -T SERVICE COMMAND`, `docker run IMAGE COMMAND` and the like.
+fn in_container(words: &[String]) -> Option<&[String]> {
+    let behind = |words, name: &str| behind_with(words, &[name], VALUED_IN_CONTAINER);
+    let words = behind(words, "compose").unwrap_or(words);
+    let words = behind(words, "exec").or_else(|| behind(words, "run"))?;
+    words.get(1..)
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -226,6 +430,9 @@ fn skip_options<'w>(mut words: &'w [String], valued: &[&str]) -> &'w [String] {
     while let [first, rest @ ..] = words
         && first.starts_with('-')
     {
+        if first == "--" {
+            return rest;
+        }
         words = if valued.contains(&first.as_str()) {
             rest.get(1..).unwrap_or_default()
         } else {
@@ -253,17 +460,20 @@ fn is_test(words: &[String]) -> bool {
         .filter(|word| !word.starts_with(['-', '+']))
         .nth(1);
     let second = second.map_or("", String::as_str);
-    let is_test_script = |name: &str| name == "test" || name.starts_with("test:") || name == "t";
     match base(program) {
         "cargo" => {
-            matches!(task, "test" | "t") || task == "nextest" && matches!(second, "run" | "r")
+            matches!(task, "test" | "t" | "llvm-cov" | "tarpaulin")
+                || task == "nextest" && matches!(second, "run" | "r")
+                || matches!(task, "hack" | "make" | "miri" | "xtask") && second == "test"
         }
         "pytest" | "py.test" | "tox" | "nox" | "nose2" | "jest" | "mocha" | "ava" | "rspec"
         | "phpunit" | "pest" | "ctest" | "gotestsum" | "bats" | "prove" | "karma" => true,
         "vitest" => !matches!(task, "list" | "bench" | "init"),
         "playwright" | "go" | "dotnet" | "swift" | "flutter" | "dart" | "mix" | "deno"
-        | "bazel" | "bazelisk" | "cabal" | "stack" | "dune" | "meson" | "sbt" | "lein"
-        | "rails" | "hardhat" | "forge" | "gleam" => task == "test",
+        | "bazel" | "bazelisk" | "buck2" | "pants" | "please" | "hatch" | "cabal" | "stack"
+        | "dune" | "meson" | "sbt" | "lein" | "rails" | "hardhat" | "forge" | "gleam" => {
+            task == "test" || base(program) == "deno" && task == "task" && is_test_script(second)
+        }
         "python" | "python3" | "py" => {
             let module = rest.iter().skip_while(|word| *word != "-m").nth(1);
             matches!(
@@ -271,27 +481,36 @@ fn is_test(words: &[String]) -> bool {
                 Some("pytest" | "unittest" | "tox" | "nox" | "nose2")
             ) || base(task) == "manage.py" && second == "test"
         }
-        "npm" | "pnpm" | "yarn" => {
-            is_test_script(task)
-                || matches!(task, "run" | "run-script") && is_test_script(second)
-                || base(program) != "npm" && matches!(task, "jest" | "vitest" | "mocha")
+        "npm" | "pnpm" | "yarn" | "bun" | "lerna" | "rush" => is_test_of_package(program, rest),
+        "turbo" => {
+            let tasks = behind(rest, &["run"]).unwrap_or(rest);
+            tasks.iter().any(|word| is_test_script(word))
         }
-        "bun" => task == "test" || task == "run" && is_test_script(second),
+        "nx" => is_test_of_nx(rest),
+        "moon" => {
+            behind(rest, &["run", "ci"]).is_some_and(|rest| rest.iter().any(|it| is_target(it)))
+        }
+        "mise" | "rtx" => {
+            let tasks = behind(rest, &["run", "r"]).unwrap_or(rest);
+            skip_options(tasks, VALUED)
+                .first()
+                .is_some_and(|task| is_target(task))
+        }
         "node" => has("--test"),
-        "make" | "gmake" | "just" | "ninja" | "task" | "rake" | "ant" => rest
-            .iter()
-            .any(|word| matches!(word.as_str(), "test" | "tests" | "check" | "spec")),
+        "make" | "gmake" | "just" | "ninja" | "task" | "go-task" | "rake" | "ant" => {
+            targets(rest).any(|word| is_target(word))
+        }
         "mvn" | "mvnw" => {
             let skips = rest.iter().any(|word| {
                 word.starts_with("-DskipTests") || word.starts_with("-Dmaven.test.skip")
             });
             !skips && (has("test") || has("verify") || has("integration-test"))
         }
-        "gradle" | "gradlew" => rest.iter().any(|word| {
+        "gradle" | "gradlew" => targets(rest).any(|word| {
             let task = word.rsplit(':').next().unwrap_or(word);
-            matches!(task, "test" | "check")
+            matches!(task, "test" | "check") || task.ends_with("Test") || task.ends_with("Tests")
         }),
-        "composer" => is_test_script(task),
+        "composer" => is_test_script(task) || task == "run" && is_test_script(second),
         "php" => {
             base(task) == "artisan" && second == "test" || matches!(base(task), "phpunit" | "pest")
         }
@@ -299,6 +518,76 @@ fn is_test(words: &[String]) -> bool {
         "zig" => task == "test" || task == "build" && second == "test",
         "cypress" => task == "run",
         _ => false,
+    }
+}
+
+/// A script of a package, by its name: `test`, `test:unit`.
+fn is_test_script(name: &str) -> bool {
+    matches!(name, "test" | "tests" | "t") || name.starts_with("test:") || name.starts_with("test-")
+}
+
+/// A target, recipe or task, by its name: `test`, `check`, `test-unit`, `unit-test`, `web:test`.
+fn is_target(name: &str) -> bool {
+    matches!(name, "check" | "spec" | "tests")
+        || name
+            .split(['-', '_', ':', '/', '.'])
+            .any(|part| matches!(part, "test" | "tests"))
+}
+
+/// The words that are neither options, nor their values, nor variables.
+fn targets(mut words: &[String]) -> impl Iterator<Item = &String> {
+    std::iter::from_fn(move || {
+        loop {
+            words = skip_options(words, VALUED);
+            let (first, rest) = words.split_first()?;
+            words = rest;
+            if !is_assignment(first) {
+                return Some(first);
+            }
+        }
+    })
+}
+
+/// `npm test -w web`, `pnpm --filter web run test`, `yarn workspace web test`, `yarn workspaces foreach -A run test`.
+fn is_test_of_package(program: &str, words: &[String]) -> bool {
+    // The option without a value that makes pnpm work at the root is the one with a value that names a workspace of npm.
+    let at_root = base(program) == "pnpm" && words.first().is_some_and(|word| word == "-w");
+    let mut words = skip_options(
+        words.get(usize::from(at_root)..).unwrap_or_default(),
+        VALUED,
+    );
+    if let Some(rest) = behind(words, &["recursive", "multi", "m"]) {
+        words = rest;
+    } else if let Some(rest) = behind(words, &["workspace"]) {
+        words = skip_options(rest.get(1..).unwrap_or_default(), VALUED);
+    } else if let Some(rest) = behind(words, &["workspaces"]) {
+        words = behind(rest, &["foreach"]).unwrap_or(rest);
+    }
+    let script = behind(words, &["run", "run-script"]).unwrap_or(words);
+    script.first().is_some_and(|script| is_test_script(script))
+}
+
+/// `nx test web`, `nx run web:test`, `nx run-many -t lint test`, `nx affected --target=test`.
+fn is_test_of_nx(words: &[String]) -> bool {
+    let Some((task, rest)) = words.split_first() else {
+        return false;
+    };
+    match task.as_str() {
+        "run" => rest
+            .first()
+            .is_some_and(|it| it.split(':').nth(1).is_some_and(is_test_script)),
+        "run-many" | "affected" => {
+            let is_named = |word: &String| {
+                let name = word
+                    .strip_prefix("--target=")
+                    .or(word.strip_prefix("--targets="));
+                name.unwrap_or(word).split(',').any(is_test_script)
+            };
+            rest.iter().any(is_named)
+        }
+        task => task
+            .strip_prefix("affected:")
+            .map_or(is_test_script(task), is_test_script),
     }
 }
 
@@ -498,7 +787,7 @@ mod tests {
     fn told(text: &str) -> Option<(Means, Means, bool)> {
         match of(text) {
             Command::Test(plan) => Some((plan.zero, plan.other, plan.shows_all)),
-            Command::Other(_) => None,
+            Command::Unknown { .. } | Command::Other(_) => None,
         }
     }
 
@@ -543,6 +832,107 @@ mod tests {
                 Some((Means::Tests, Means::Tests, true)),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn test_commands_are_known_behind_task_runners_workspaces_and_containers() {
+        for text in [
+            "mise run test",
+            "mise r test:unit",
+            "mise test",
+            "mise exec -- cargo test",
+            "mise x python@3.12 -- pytest -q",
+            "turbo run test --filter=web",
+            "npx turbo test",
+            "pnpm turbo run lint test",
+            "nx test web",
+            "npx nx run web:test",
+            "nx run-many -t lint test",
+            "nx affected --target=test",
+            "pnpm --filter web test",
+            "pnpm -F ./packages/web run test:unit",
+            "pnpm -r test",
+            "pnpm -w test",
+            "pnpm -C packages/web vitest run",
+            "pnpm recursive run test",
+            "uv run -m pytest",
+            "uv run --with pytest-cov --directory api pytest -q",
+            "uv --directory api run pytest",
+            "uvx pytest",
+            "poetry -C api run pytest",
+            "poetry run -- pytest",
+            "hatch test",
+            "conda run -n dev pytest",
+            "docker compose exec -T web pytest -q",
+            "docker compose -f dev.yml run --rm -e CI=1 app npm test",
+            "docker-compose exec web bundle exec rspec",
+            "docker exec -it app cargo test",
+            "docker run --rm -v .:/app -w /app node:22 npm test",
+            "npm test -w web",
+            "npm -w web test",
+            "npm run test --workspaces",
+            "npm --prefix web run test",
+            "yarn workspace web test",
+            "yarn workspaces foreach -A run test",
+            "yarn --cwd web test",
+            "lerna run test",
+            "just test",
+            "just --justfile tools/justfile test-unit",
+            "just web::test",
+            "make unit-test",
+            "make -C server test ARGS=-v",
+            "make -f dev.mk tests",
+            "task backend:test",
+            "cargo xtask test",
+            "cargo llvm-cov nextest",
+            "composer run test",
+            "deno task test",
+            "./gradlew testDebugUnitTest",
+            "doppler run -- npm test",
+        ] {
+            assert_eq!(
+                told(text),
+                Some((Means::Tests, Means::Tests, true)),
+                "{text}"
+            );
+        }
+        for text in [
+            "mise install",
+            "turbo run build",
+            "nx build web",
+            "pnpm --filter test build",
+            "npm -w test run build",
+            "docker compose up -d",
+            "docker build -t test .",
+            "docker compose exec web sh",
+            "make contest",
+            "just build",
+            "uv run python app.py",
+            "yarn workspace test build",
+        ] {
+            assert_eq!(told(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn programs_that_are_not_known_but_named_like_tests_seem_to_be_tests() {
+        for (text, expected) in [
+            ("./run_tests.sh", true),
+            ("scripts/e2e --headless", true),
+            ("bb test", true),
+            ("earthly +test", true),
+            ("npm run verify", true),
+            ("for p in a b; do (cd $p && pytest -q); done", true),
+            ("for d in */; do make -C $d test; done", true),
+            ("./deploy.sh", false),
+            ("npm install test", false),
+            ("if test -f x; then ./build.sh; fi", false),
+        ] {
+            let Command::Unknown { seems_test, .. } = of(text) else {
+                panic!("{text} is not known");
+            };
+            assert_eq!(seems_test, expected, "{text}");
         }
     }
 
@@ -612,7 +1002,12 @@ mod tests {
             ("python3 fix.py", Touch::Perhaps),
             ("for x in a b; do echo $x; done", Touch::Perhaps),
         ] {
-            assert_eq!(of(text), Command::Other(expected), "{text}");
+            let found = match of(text) {
+                Command::Unknown { .. } => Touch::Perhaps,
+                Command::Other(touch) => touch,
+                Command::Test(_) => panic!("{text} runs no tests"),
+            };
+            assert_eq!(found, expected, "{text}");
         }
     }
 

@@ -12,9 +12,6 @@ pub enum ImportError {
     /// It is one of another client than was asked for.
     #[error("it is a transcript of {0}, which was not asked for")]
     OtherClient(&'static str),
-    /// What a subagent did is a part of the session that started it.
-    #[error("it is a subagent's transcript: the run is the session that started it")]
-    Subagent,
     /// Nobody worked in it.
     #[error("no turn of an agent is in it")]
     NoTurn,

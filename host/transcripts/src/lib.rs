@@ -39,6 +39,7 @@ pub use moment::{day_ms, milliseconds};
 pub use official::{LoopFile, read_loop_file};
 pub use read::{Imported, Options, Split, read};
 pub use run::{
-    Claim, Ending, Form, ImportedRun, LastTest, Line, LoopEnd, OfficialLoop, Outcome, Truth, Why,
+    Claim, Ending, Form, ImportedRun, LastTest, Line, LoopEnd, OfficialLoop, Outcome, Subagent,
+    Truth, Why,
 };
 pub use summary::{Skipped, Summary};

@@ -28,6 +28,36 @@ pub(crate) fn judge(plan: Plan, status: &Status, text: &str) -> (Outcome, String
     }
 }
 
+/// What a command said that is not known to run tests. None: its output does not end in a summary of tests.
+pub(crate) fn judge_unknown(plan: Plan, status: &Status, text: &str) -> Option<(Outcome, String)> {
+    if matches!(status, Status::Unfinished(_)) {
+        return None;
+    }
+    let printed = printed::read_end(text)?;
+    Some(match status {
+        Status::Exit(0) if plan.zero == Means::Tests => ended_well(printed),
+        Status::Exit(code) if *code != 0 && plan.other == Means::Tests => match printed {
+            Printed::Failed(line) => (Outcome::Fail, format!("exit code {code}; {line}")),
+            Printed::NoTests(line) => (Outcome::Unknown, format!("no test ran: {line}")),
+            Printed::Passed(line) => {
+                let detail = format!("exit code {code}, but it printed a pass: {line}");
+                (Outcome::Unknown, detail)
+            }
+            Printed::Mixed | Printed::Nothing => (Outcome::Unknown, format!("exit code {code}")),
+        },
+        _ => by_print(plan, printed),
+    })
+}
+
+/// Why nothing is known of a command that seems to run tests.
+pub(crate) fn unknown_runner(status: &Status) -> (Outcome, String) {
+    let detail = match status {
+        Status::Unfinished(reason) => (*reason).to_owned(),
+        _ => "its runner is not known, and it printed no summary that is".to_owned(),
+    };
+    (Outcome::Unknown, detail)
+}
+
 fn ended_well(printed: Printed) -> (Outcome, String) {
     match printed {
         Printed::Nothing => (Outcome::Pass, "exit code 0".to_owned()),

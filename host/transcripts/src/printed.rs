@@ -43,6 +43,7 @@ enum Runner {
     Node,
     Go,
     Rspec,
+    Minitest,
     Phpunit,
     Ctest,
     Dotnet,
@@ -52,6 +53,11 @@ enum Runner {
     Bun,
     Prove,
     Swift,
+    Gotestsum,
+    GoogleTest,
+    Sbt,
+    Dart,
+    Playwright,
 }
 
 #[derive(Debug, Default)]
@@ -65,8 +71,29 @@ struct Sum {
 const LONGEST: usize = 1000;
 const QUOTED: usize = 200;
 
+/// The last lines of an output that is no known test's: a summary has to be among them.
+const LAST_LINES: usize = 30;
+
+/// Reads what was printed by a command that is not known to run tests. None: its output does not end in a summary.
+///
+/// Any failure counts, also where the same runner passed later: it may have run on something else.
+pub(crate) fn read_end(text: &str) -> Option<Printed> {
+    let last = text
+        .rsplit(['\n', '\r'])
+        .filter(|line| !line.trim().is_empty());
+    let ends = last
+        .take(LAST_LINES)
+        .filter(|line| line.len() <= LONGEST)
+        .any(|line| mark(&without_colours(line)).is_some());
+    ends.then(|| read_with(text, false))
+}
+
 /// Reads what was printed.
 pub(crate) fn read(text: &str) -> Printed {
+    read_with(text, true)
+}
+
+fn read_with(text: &str, may_replace: bool) -> Printed {
     let mut runners: BTreeMap<Runner, Sum> = BTreeMap::new();
     for line in text.split(['\n', '\r']) {
         if line.len() > LONGEST {
@@ -75,7 +102,7 @@ pub(crate) fn read(text: &str) -> Printed {
         let line = without_colours(line);
         let Some(mark) = mark(&line) else { continue };
         let sum = runners.entry(mark.runner).or_default();
-        if mark.last_counts {
+        if mark.last_counts && may_replace {
             *sum = Sum::default();
         }
         sum.passed = sum.passed.saturating_add(mark.passed);
@@ -87,6 +114,9 @@ pub(crate) fn read(text: &str) -> Printed {
         }
     }
     let failed = runners.values().find_map(|sum| sum.failed.clone());
+    if !may_replace && let Some(line) = failed {
+        return Printed::Failed(line);
+    }
     let passed = runners
         .values()
         .find(|sum| sum.failed.is_none() && sum.passed > 0);
@@ -124,6 +154,7 @@ fn mark(line: &str) -> Option<Mark> {
         .or_else(|| dotnet(line))
         .or_else(|| java(line))
         .or_else(|| others(line))
+        .or_else(|| more(line))
 }
 
 const fn says(runner: Runner, passed: u64, failed: bool) -> Mark {
@@ -195,8 +226,9 @@ fn pytest(line: &str) -> Option<Mark> {
         match word {
             "passed" | "xpassed" => passed += count.min(1 << 32),
             "failed" | "error" | "errors" => failed |= count > 0,
-            "skipped" | "xfailed" | "deselected" | "warning" | "warnings" | "rerun"
-            | "subtests passed" => {}
+            "subtests failed" | "subtest failed" => failed |= count > 0,
+            "skipped" | "xfailed" | "deselected" | "warning" | "warnings" | "rerun" | "reruns"
+            | "subtests passed" | "subtest passed" | "subtests skipped" | "subtest skipped" => {}
             _ => return None,
         }
     }
@@ -274,9 +306,26 @@ fn go(line: &str) -> Option<Mark> {
     failed.then_some(says(Runner::Go, 0, true))
 }
 
-/// `5 examples, 0 failures` of `RSpec`, `5 tests, 0 failures` of `ExUnit`.
+/// `5 examples, 0 failures` of `RSpec`, `1 doctest, 5 tests, 0 failures` of `ExUnit`, `5 runs, 9 assertions, 0 failures, 0 errors,
+/// 0 skips` of Minitest.
 fn ruby(line: &str) -> Option<Mark> {
-    let (count, rest) = line.trim().split_once(' ')?;
+    let text = line.trim();
+    if let Some((count, rest)) = text.split_once(" runs, ").or(text.split_once(" tests, "))
+        && rest.contains(" assertions, ")
+    {
+        let count: u64 = count.parse().ok()?;
+        let failed = before(rest, " failure")?.saturating_add(before(rest, " error")?);
+        let passed = count.saturating_sub(failed);
+        return Some(in_all(Runner::Minitest, passed, failed > 0));
+    }
+    let is_doctest = |(count, word): &(&str, &str)| {
+        count.bytes().all(|byte| byte.is_ascii_digit()) && matches!(*word, "doctest" | "doctests")
+    };
+    let text = match text.split_once(", ") {
+        Some((first, rest)) if first.split_once(' ').as_ref().is_some_and(is_doctest) => rest,
+        _ => text,
+    };
+    let (count, rest) = text.split_once(' ')?;
     let count: u64 = count.parse().ok()?;
     let words = ["examples, ", "example, ", "tests, ", "test, "];
     let rest = words.iter().find_map(|word| rest.strip_prefix(word))?;
@@ -302,7 +351,12 @@ fn phpunit(line: &str) -> Option<Mark> {
     let counts = line.strip_prefix("Tests: ")?;
     counts.contains(", Assertions: ").then(|| {
         let failed = counts.contains("Failures: ") || counts.contains("Errors: ");
-        says(Runner::Phpunit, 0, failed)
+        let all = counts
+            .split(',')
+            .next()
+            .and_then(|count| count.trim().parse().ok());
+        let passed = all.filter(|_| !failed).unwrap_or(0);
+        says(Runner::Phpunit, passed, failed)
     })
 }
 
@@ -319,9 +373,18 @@ fn ctest(line: &str) -> Option<Mark> {
     ))
 }
 
-/// `Passed!  - Failed:     0, Passed:     5, Skipped:     0, Total:     5`
+/// `Passed!  - Failed:     0, Passed:     5, Skipped:     0, Total:     5`, or
+/// `Test summary: total: 5, failed: 0, succeeded: 5, skipped: 0, duration: 1.2s`
 fn dotnet(line: &str) -> Option<Mark> {
     let text = line.trim_start();
+    if let Some(counts) = text.strip_prefix("Test summary: total: ") {
+        let after = |name: &str| {
+            let (_, rest) = counts.split_once(name)?;
+            rest.split(',').next()?.trim().parse::<u64>().ok()
+        };
+        let (failed, passed) = (after("failed: ")?, after("succeeded: ")?);
+        return Some(says(Runner::Dotnet, passed, failed > 0));
+    }
     let counts = text
         .strip_prefix("Passed!")
         .or_else(|| text.strip_prefix("Failed!"))?;
@@ -358,6 +421,59 @@ fn java(line: &str) -> Option<Mark> {
     let all: u64 = counts.split(',').next()?.trim().parse().ok()?;
     let failed = after("Failures: ")?.saturating_add(after("Errors: ")?);
     Some(says(Runner::Maven, all.saturating_sub(failed), failed > 0))
+}
+
+/// Playwright, Dart, gotestsum, Google Test and sbt.
+fn more(line: &str) -> Option<Mark> {
+    let text = line.trim();
+    if let Some(rest) = text.strip_prefix("DONE ")
+        && let Some((count, rest)) = rest.split_once(" test")
+        && rest.contains(" in ")
+    {
+        let count: u64 = count.parse().ok()?;
+        let failed = rest.contains(" failure") || rest.contains(" error");
+        return Some(says(
+            Runner::Gotestsum,
+            if failed { 0 } else { count },
+            failed,
+        ));
+    }
+    if let Some(rest) = text.strip_prefix("[  PASSED  ] ") {
+        return Some(says(Runner::GoogleTest, before(rest, " test")?, false));
+    }
+    if text.starts_with("[  FAILED  ] ") {
+        return Some(says(Runner::GoogleTest, 0, true));
+    }
+    for (prefix, failed) in [
+        ("[info] Passed: Total ", false),
+        ("[error] Failed: Total ", true),
+    ] {
+        if let Some(rest) = text.strip_prefix(prefix) {
+            let count: u64 = rest.split(',').next()?.parse().ok()?;
+            return Some(says(Runner::Sbt, if failed { 0 } else { count }, failed));
+        }
+    }
+    // `00:01 +5 -1: Some tests failed.`
+    if let Some((head, rest)) = text.split_once(": ")
+        && let Some((_, count)) = head.split_once(" +")
+    {
+        let count = count.split(' ').next().and_then(|count| count.parse().ok());
+        match rest {
+            "All tests passed!" => return Some(says(Runner::Dart, count?, false)),
+            "Some tests failed." => return Some(says(Runner::Dart, 0, true)),
+            _ => {}
+        }
+    }
+    // `  3 passed (2.1s)`, below `  1 failed` where there is one.
+    let (count, word) = line.strip_prefix("  ")?.split_once(' ')?;
+    let count: u64 = count.parse().ok()?;
+    match word {
+        "failed" | "flaky" => Some(says(Runner::Playwright, 0, word == "failed" && count > 0)),
+        word if word.starts_with("passed (") && word.ends_with(')') => {
+            Some(says(Runner::Playwright, count, false))
+        }
+        _ => None,
+    }
 }
 
 /// Deno, Bun, prove and Swift.
@@ -433,7 +549,11 @@ mod tests {
     use super::*;
 
     fn verdict(text: &str) -> &'static str {
-        match read(text) {
+        verdict_of(&read(text))
+    }
+
+    fn verdict_of(printed: &Printed) -> &'static str {
+        match printed {
             Printed::Nothing => "nothing",
             Printed::Passed(_) => "passed",
             Printed::Failed(_) => "failed",
@@ -464,6 +584,16 @@ mod tests {
             "ok | 5 passed | 0 failed (10ms)",
             " 5 pass\n 0 fail",
             "Result: PASS",
+            "3 passed, 4 subtests passed in 0.02s",
+            "5 runs, 9 assertions, 0 failures, 0 errors, 0 skips",
+            "1 doctest, 5 tests, 0 failures",
+            "OK, but incomplete, skipped, or risky tests!\nTests: 5, Assertions: 7, Skipped: 1.",
+            "Test summary: total: 5, failed: 0, succeeded: 5, skipped: 0, duration: 1.2s",
+            "DONE 5 tests, 1 skipped in 0.102s",
+            "[==========] 3 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 3 tests.",
+            "[info] Passed: Total 3, Failed 0, Errors 0, Passed 3",
+            "00:01 +5: All tests passed!",
+            "  3 passed (2.1s)",
             "\u{1b}[32m===== \u{1b}[1m2 passed\u{1b}[0m in 0.01s =====\u{1b}[0m",
         ] {
             assert_eq!(verdict(text), "passed", "{text}");
@@ -492,6 +622,15 @@ mod tests {
             "BUILD FAILED in 2s",
             "FAILED | 1 passed | 1 failed (10ms)",
             " 5 pass\n 1 fail",
+            "1 subtests failed, 2 passed in 0.02s",
+            "5 runs, 9 assertions, 1 failures, 0 errors, 0 skips",
+            "1 doctest, 5 tests, 1 failure",
+            "Test summary: total: 5, failed: 1, succeeded: 4, skipped: 0, duration: 1.2s",
+            "DONE 5 tests, 1 failure in 0.102s",
+            "[  PASSED  ] 2 tests.\n[  FAILED  ] 1 test, listed below:",
+            "[error] Failed: Total 3, Failed 1, Errors 0, Passed 2",
+            "00:01 +4 -1: Some tests failed.",
+            "  1 failed\n    a.spec.ts:3:1\n  3 passed (2.1s)",
         ] {
             assert_eq!(verdict(text), "failed", "{text}");
         }
@@ -513,6 +652,18 @@ mod tests {
         ] {
             assert_eq!(verdict(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn an_output_ends_in_a_summary_only_if_it_is_among_the_last_lines_and_any_failure_counts() {
+        let end = |text: &str| read_end(text).as_ref().map(verdict_of);
+        assert_eq!(end("3 passed in 0.1s\n\nbuilt\n"), Some("passed"));
+        assert_eq!(
+            end(&format!("3 passed in 0.1s\n{}", "built\n".repeat(40))),
+            None
+        );
+        assert_eq!(end("1 failed in 0.1s\n2 passed in 0.1s"), Some("failed"));
+        assert_eq!(end("no summary"), None);
     }
 
     #[test]

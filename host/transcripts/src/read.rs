@@ -16,7 +16,7 @@ use crate::gate::Gate;
 use crate::gemini::Gemini;
 use crate::lines::{LONGEST, Line, Lines, trimmed};
 use crate::record::Recorder;
-use crate::run::ImportedRun;
+use crate::run::{ImportedRun, Subagent};
 
 /// Lines that are looked at to find out whose transcript it is, and how much of them is kept meanwhile.
 const NEAR: usize = 100;
@@ -46,8 +46,12 @@ pub struct Options {
 pub struct Imported {
     /// Who wrote it.
     pub client: Client,
-    /// Its runs, one or more.
+    /// Its runs: one or more, or none where it is a subagent's.
     pub runs: Vec<ImportedRun>,
+    /// What the subagent used whose transcript it is. None: it is a session's own.
+    pub subagent: Option<Subagent>,
+    /// What subagents did is in the transcript itself, among the lines of the agent.
+    pub has_sidechains: bool,
     /// How many lines, or messages of a document, it has.
     pub lines: u64,
     /// Lines that were passed over because they are no JSON object.
@@ -199,6 +203,8 @@ impl<'g> Session<'g> {
             imported: Imported {
                 client,
                 runs: Vec::new(),
+                subagent: None,
+                has_sidechains: false,
                 lines: 0,
                 broken: 0,
                 too_long: 0,
@@ -222,13 +228,20 @@ impl<'g> Session<'g> {
     }
 
     fn finish(mut self, file: &str) -> Result<Imported, ImportError> {
-        let is_subagent = match &self.form {
-            Form::ClaudeCode(form) => form.sidechain > 0 && form.main == 0,
-            Form::Codex(form) => form.is_subagent(),
-            Form::Gemini(form) => form.is_subagent(),
+        // Whether it is a subagent's; and if so, which session started it, where that is told.
+        let parent = match &mut self.form {
+            Form::ClaudeCode(form) => {
+                form.end(&mut self.record);
+                self.imported.has_sidechains = form.sidechain > 0;
+                let is_subagent = form.sidechain > 0 && form.main == 0;
+                is_subagent.then(|| self.record.session_name())
+            }
+            Form::Codex(form) => form.is_subagent().then(|| form.parent()),
+            Form::Gemini(form) => form.is_subagent().then_some(None),
         };
-        if is_subagent {
-            return Err(ImportError::Subagent);
+        if let Some(parent) = parent {
+            self.imported.subagent = Some(self.record.spent(parent));
+            return Ok(self.imported);
         }
         let name = file.rsplit('/').next().unwrap_or(file);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);

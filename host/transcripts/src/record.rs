@@ -1,6 +1,6 @@
 //! What happens in a session, put together to runs. The readers of the clients tell it what they find.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::claim;
 use crate::client::Client;
@@ -11,7 +11,8 @@ use crate::official::{self, News};
 use crate::outcome::{self, Status};
 use crate::printed::cut;
 use crate::run::{
-    Claim, Ending, Form, ImportedRun, LastTest, LoopEnd, OfficialLoop, Outcome, Truth, Why,
+    Claim, Ending, Form, ImportedRun, LastTest, LoopEnd, OfficialLoop, Outcome, Subagent, Truth,
+    Why,
 };
 use crate::seen::Seen;
 
@@ -80,7 +81,24 @@ struct Test {
     call: String,
     command: String,
     plan: Plan,
+    runner: Runner,
     told: Option<(Outcome, String)>,
+}
+
+/// What runs a command's tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Runner {
+    Known,
+    /// Only the summary that it prints counts.
+    Unknown,
+}
+
+/// A command of a program that is not known, until it has answered.
+struct Unknown {
+    command: String,
+    plan: Plan,
+    /// How often something may have changed files, this command included.
+    touches: u64,
 }
 
 /// One run, as far as it is known.
@@ -103,8 +121,12 @@ struct Run {
     wanted: Option<String>,
     test: Option<Test>,
     touch: Touch,
+    /// How often something may have changed files.
+    touches: u64,
     /// Edits that were not answered yet.
     edits: BTreeSet<String>,
+    /// Commands of programs that are not known, by their calls.
+    unknown: BTreeMap<String, Unknown>,
     official: Option<OfficialLoop>,
     /// The hook sent the agent back since its last turn ended.
     sent_back: bool,
@@ -211,6 +233,10 @@ impl<'g> Recorder<'g> {
     /// Somebody speaks to the agent.
     pub(crate) fn prompt(&mut self, voice: Voice, text: &str) {
         self.settle();
+        if voice == Voice::Person && matches!(text.trim(), "/exit" | "/quit") {
+            // It ends the client, and the agent never hears of it.
+            return;
+        }
         match voice {
             Voice::Person => self.asked(text),
             Voice::Machine => {
@@ -335,6 +361,7 @@ impl<'g> Recorder<'g> {
         match call {
             Call::Look => {}
             Call::Edit => {
+                self.run.touches += 1;
                 if self.run.edits.len() < OPEN_CALLS {
                     self.run.edits.insert(id.to_owned());
                 } else {
@@ -351,27 +378,73 @@ impl<'g> Recorder<'g> {
             self.setups.insert(id.to_owned());
         }
         match (command::of(command), caller) {
-            (Command::Test(plan), Caller::Agent) => {
-                self.run.edits.clear();
-                self.run.touch = plan.touch;
-                self.run.test = Some(Test {
-                    call: id.to_owned(),
-                    command: cut(command, LONGEST_COMMAND).to_owned(),
-                    plan,
-                    told: None,
-                });
-            }
+            (Command::Test(plan), Caller::Agent) => self.tests(id, command, plan, Runner::Known),
             (Command::Test(plan), Caller::Subagent) => self.touched(plan.touch),
+            (Command::Unknown { plan, seems_test }, Caller::Agent) if seems_test => {
+                self.tests(id, command, plan, Runner::Unknown);
+            }
+            (Command::Unknown { plan, .. }, Caller::Agent) => {
+                self.touched(Touch::Perhaps);
+                if self.run.unknown.len() < OPEN_CALLS {
+                    let unknown = Unknown {
+                        command: cut(command, LONGEST_COMMAND).to_owned(),
+                        plan,
+                        touches: self.run.touches,
+                    };
+                    self.run.unknown.insert(id.to_owned(), unknown);
+                }
+            }
+            (Command::Unknown { .. }, Caller::Subagent) => self.touched(Touch::Perhaps),
             (Command::Other(touch), _) => self.touched(touch),
         }
     }
 
+    /// A command that runs tests begins.
+    fn tests(&mut self, id: &str, command: &str, plan: Plan, runner: Runner) {
+        self.run.edits.clear();
+        self.run.touches += 1;
+        self.run.touch = plan.touch;
+        self.run.test = Some(Test {
+            call: id.to_owned(),
+            command: cut(command, LONGEST_COMMAND).to_owned(),
+            plan,
+            runner,
+            told: None,
+        });
+    }
+
+    /// A command of a program that is not known has ended: it ran tests if it printed a summary of them.
+    fn unknown_ended(&mut self, id: &str, status: &Status, text: &str) {
+        if matches!(status, Status::Unfinished(_)) {
+            return;
+        }
+        let Some(unknown) = self.run.unknown.remove(id) else {
+            return;
+        };
+        let Some(told) = outcome::judge_unknown(unknown.plan, status, text) else {
+            return;
+        };
+        // Where something else was begun meanwhile, it may have changed files after the tests.
+        if self.run.touches == unknown.touches {
+            self.run.touch = unknown.plan.touch;
+        }
+        self.run.test = Some(Test {
+            call: id.to_owned(),
+            command: unknown.command,
+            plan: unknown.plan,
+            runner: Runner::Unknown,
+            told: Some(told),
+        });
+    }
+
     fn touched(&mut self, touch: Touch) {
+        self.run.touches += u64::from(touch != Touch::No);
         self.run.touch = self.run.touch.max(touch);
     }
 
     /// Files were changed, by whatever tool.
     pub(crate) fn changed_files(&mut self) {
+        self.run.touches += 1;
         self.run.touch = Touch::Yes;
     }
 
@@ -383,8 +456,13 @@ impl<'g> Recorder<'g> {
         if let Some(test) = &mut self.run.test
             && test.call == id
         {
-            test.told = Some(outcome::judge(test.plan, status, text));
+            test.told = Some(match test.runner {
+                Runner::Known => outcome::judge(test.plan, status, text),
+                Runner::Unknown => outcome::judge_unknown(test.plan, status, text)
+                    .unwrap_or_else(|| outcome::unknown_runner(status)),
+            });
         }
+        self.unknown_ended(id, status, text);
         if self.setups.remove(id)
             && let Some(news) = official::began(text)
         {
@@ -512,7 +590,7 @@ impl<'g> Recorder<'g> {
             why: Why::NoTest,
             task: None,
             task_class: None,
-            labels: std::collections::BTreeMap::new(),
+            labels: BTreeMap::new(),
         };
         imported.judge();
         self.runs.push(imported);
@@ -539,6 +617,28 @@ impl<'g> Recorder<'g> {
             (Some(first), Some(promise)) if first == *promise => LoopEnd::Completed,
             _ => LoopEnd::Unknown,
         })
+    }
+
+    /// What a subagent used, whose transcript this is.
+    pub(crate) fn spent(&self, parent: Option<String>) -> Subagent {
+        let tokens = self.runs.iter().filter_map(|run| run.tokens);
+        let tokens = tokens.chain(self.run.tokens).reduce(u64::saturating_add);
+        let calls = self.runs.iter().map(|run| run.tool_calls);
+        let begun = self.runs.first().and_then(|run| run.started_at_ms);
+        Subagent {
+            client: self.client,
+            session: parent,
+            started_at_ms: begun.or(self.run.first_ms),
+            tokens,
+            tool_calls: calls
+                .chain([self.run.tool_calls])
+                .fold(0, u64::saturating_add),
+        }
+    }
+
+    /// The name of the session, as far as it is known.
+    pub(crate) fn session_name(&self) -> Option<String> {
+        self.session.clone()
     }
 
     /// The transcript is over. `is_torn`: its last line could not be read.

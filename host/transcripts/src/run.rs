@@ -37,9 +37,9 @@ pub struct ImportedRun {
     pub iterations: u32,
     /// From the first moment to the last one.
     pub elapsed_ms: Option<u64>,
-    /// Calls of tools, those of subagents in the same file included.
+    /// Calls of tools, those of subagents included.
     pub tool_calls: u64,
-    /// Tokens as the client reports them: what it read, cached or not, and what it wrote.
+    /// Tokens as the client reports them, those of subagents included: what was read, cached or not, and what was written.
     pub tokens: Option<u64>,
     /// An exact decimal, where the client notes the cost.
     pub cost_usd: Option<String>,
@@ -64,6 +64,21 @@ pub struct ImportedRun {
     pub task_class: Option<String>,
     /// What it was marked with.
     pub labels: BTreeMap<String, String>,
+}
+
+/// What a subagent used, from a transcript of its own: a part of the session that started it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subagent {
+    /// Who wrote the transcript.
+    pub client: Client,
+    /// The client's name for the session that started it. None: the transcript does not tell.
+    pub session: Option<String>,
+    /// The first moment that is noted, in milliseconds since 1970.
+    pub started_at_ms: Option<u64>,
+    /// Tokens as the client reports them.
+    pub tokens: Option<u64>,
+    /// Calls of tools.
+    pub tool_calls: u64,
 }
 
 /// What the agent promised in its last turn.
@@ -241,6 +256,19 @@ macro_rules! written {
 written!(Form, Outcome, LoopEnd, Ending, Truth, Why);
 
 impl ImportedRun {
+    /// Whether a subagent may be one of this run's session.
+    pub fn is_of_session(&self, subagent: &Subagent) -> bool {
+        self.client == subagent.client && self.session.is_some() && self.session == subagent.session
+    }
+
+    /// Counts what a subagent used.
+    pub fn add_subagent(&mut self, subagent: &Subagent) {
+        self.tool_calls = self.tool_calls.saturating_add(subagent.tool_calls);
+        if let Some(tokens) = subagent.tokens {
+            self.tokens = Some(self.tokens.unwrap_or(0).saturating_add(tokens));
+        }
+    }
+
     /// Says what is known of the truth, from the claim and the last test.
     pub(crate) fn judge(&mut self) {
         (self.truth, self.why) = match &self.last_test {

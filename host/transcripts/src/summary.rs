@@ -14,6 +14,8 @@ use crate::{Client, moment};
 pub struct Summary {
     /// Transcripts that gave at least one run.
     pub sessions: u64,
+    /// Transcripts of subagents, which count for the sessions that started them.
+    pub subagents: u64,
     /// Runs.
     pub runs: u64,
     /// Runs of each client.
@@ -56,9 +58,12 @@ pub struct Skipped {
 }
 
 impl Summary {
-    /// Counts a transcript, without its runs.
+    /// Counts a transcript, a subagent's too, without its runs.
     pub fn add_transcript(&mut self, imported: &Imported) {
-        self.sessions += 1;
+        match imported.subagent {
+            None => self.sessions += 1,
+            Some(_) => self.subagents += 1,
+        }
         self.lines += imported.lines;
         self.broken_lines += imported.broken;
         self.too_long_lines += imported.too_long;

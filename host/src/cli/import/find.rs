@@ -121,6 +121,18 @@ pub(super) fn in_paths(paths: &[PathBuf], summary: &mut Summary) -> Result<Vec<F
                 path: path.clone(),
                 kind,
             });
+            // Claude Code keeps what the session's subagents did beside its transcript.
+            let subagents = path.with_extension("").join("subagents");
+            if subagents.is_dir() {
+                walk(&subagents, 0, summary, &mut |file, _| {
+                    if is_of(Client::ClaudeCode, &file) {
+                        files.push(Found {
+                            path: file,
+                            kind: Kind::Transcript,
+                        });
+                    }
+                });
+            }
         }
     }
     files.sort();

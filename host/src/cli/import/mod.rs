@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use ralph_gate::memory::save_bytes;
 use ralph_gate_transcripts::{
-    Client, ImportedRun, Line, LoopFile, Options, Split, Summary, Unanswered, day_ms, read,
-    read_loop_file,
+    Client, ImportedRun, Line, LoopFile, Options, Split, Subagent, Summary, Unanswered, day_ms,
+    read, read_loop_file,
 };
 
 use super::args::TranscriptsArgs;
@@ -26,6 +26,9 @@ use progress::Progress;
 const BLOCK: usize = 1 << 18;
 /// Where the official plugin keeps the state of a loop.
 const LOOP_FILE: &str = ".claude/ralph-loop.local.md";
+/// Why what a subagent used counts nowhere.
+const NO_SESSION: &str =
+    "it is a subagent's transcript, and the session that started it is not among the transcripts";
 
 pub(crate) fn run(args: &TranscriptsArgs, terminal: &Terminal) -> Result<Exit, CliError> {
     let wanted = Wanted::of(args)?;
@@ -42,6 +45,8 @@ pub(crate) fn run(args: &TranscriptsArgs, terminal: &Terminal) -> Result<Exit, C
         ids: BTreeMap::new(),
         loops: BTreeMap::new(),
         used_loops: BTreeSet::new(),
+        runs: Vec::new(),
+        subagents: Vec::new(),
     };
     let mut progress = Progress::new(terminal, files.len());
     // The state of a loop is needed when its transcript is read.
@@ -52,8 +57,10 @@ pub(crate) fn run(args: &TranscriptsArgs, terminal: &Terminal) -> Result<Exit, C
     }
     for file in &transcripts {
         progress.step(&file.path);
-        import.transcript(file, &mut output)?;
+        import.transcript(file);
     }
+    import.add_subagents();
+    import.write_runs(&mut output)?;
     import.lonely_loops(&mut output)?;
     progress.end();
     output.close()?;
@@ -135,16 +142,26 @@ struct Import<'w> {
     /// The loop file of each place; none where there is none.
     loops: BTreeMap<PathBuf, Option<LoopFile>>,
     used_loops: BTreeSet<PathBuf>,
+    /// What was read. Subagents may come later, so it is written at the end.
+    runs: Vec<Read>,
+    /// Subagents, with the names of their files.
+    subagents: Vec<(String, Subagent)>,
+}
+
+/// A run, and whether what its subagents did is in its own transcript.
+struct Read {
+    run: ImportedRun,
+    has_sidechains: bool,
 }
 
 impl Import<'_> {
-    fn transcript(&mut self, file: &Found, output: &mut Output) -> Result<(), CliError> {
+    fn transcript(&mut self, file: &Found) {
         let name = file.path.display().to_string();
         let opened = match find::open(&file.path) {
             Ok(opened) => opened,
             Err(reason) => {
                 self.summary.skip(&name, &reason);
-                return Ok(());
+                return;
             }
         };
         let reader = BufReader::with_capacity(BLOCK, opened);
@@ -152,10 +169,13 @@ impl Import<'_> {
             Ok(imported) => imported,
             Err(error) => {
                 self.summary.skip(&name, &error.to_string());
-                return Ok(());
+                return;
             }
         };
         self.summary.add_transcript(&imported);
+        if let Some(subagent) = imported.subagent {
+            return self.subagents.push((name, subagent));
+        }
         let root = match imported.client {
             Client::Gemini => find::gemini_project(&file.path),
             Client::ClaudeCode | Client::Codex => None,
@@ -165,7 +185,35 @@ impl Import<'_> {
                 run.project.clone_from(&root);
             }
             self.add_loop(&mut run);
-            self.write(run, output)?;
+            self.runs.push(Read {
+                run,
+                has_sidechains: imported.has_sidechains,
+            });
+        }
+    }
+
+    /// Counts what subagents used for the sessions that started them.
+    fn add_subagents(&mut self) {
+        for (name, subagent) in std::mem::take(&mut self.subagents) {
+            let of_session = |read: &Read| read.run.is_of_session(&subagent);
+            // A session may have several runs: the one that had begun, or else its first.
+            let had_begun = |read: &Read| read.run.started_at_ms <= subagent.started_at_ms;
+            let place = self
+                .runs
+                .iter()
+                .rposition(|it| of_session(it) && had_begun(it));
+            let place = place.or_else(|| self.runs.iter().position(of_session));
+            match place.and_then(|place| self.runs.get_mut(place)) {
+                Some(read) if read.has_sidechains => {}
+                Some(read) => read.run.add_subagent(&subagent),
+                None => self.summary.skip(&name, NO_SESSION),
+            }
+        }
+    }
+
+    fn write_runs(&mut self, output: &mut Output) -> Result<(), CliError> {
+        for read in std::mem::take(&mut self.runs) {
+            self.write(read.run, output)?;
         }
         Ok(())
     }

@@ -79,6 +79,11 @@ fn table(painter: Painter, places: &[Place], summary: &Summary) -> String {
         clients => format!(" ({clients})"),
     };
     row("runs", format!("{runs} of {sessions} transcripts{clients}"));
+    match summary.subagents {
+        0 => {}
+        1 => row("subagents", "1 transcript".to_owned()),
+        count => row("subagents", format!("{count} transcripts")),
+    }
     if runs > 0 {
         let promises = format!(
             "{}; {} claim to be done",
