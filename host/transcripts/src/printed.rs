@@ -225,8 +225,9 @@ fn pytest(line: &str) -> Option<Mark> {
         let count: u64 = count.parse().ok()?;
         match word {
             "passed" | "xpassed" => passed += count.min(1 << 32),
-            "failed" | "error" | "errors" => failed |= count > 0,
-            "subtests failed" | "subtest failed" => failed |= count > 0,
+            "failed" | "error" | "errors" | "subtests failed" | "subtest failed" => {
+                failed |= count > 0;
+            }
             "skipped" | "xfailed" | "deselected" | "warning" | "warnings" | "rerun" | "reruns"
             | "subtests passed" | "subtest passed" | "subtests skipped" | "subtest skipped" => {}
             _ => return None,

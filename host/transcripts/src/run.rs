@@ -209,7 +209,7 @@ pub enum Ending {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Truth {
-    /// The agent promised it, and the last test passed on the files as they were left.
+    /// The last test passed on the files as they were left.
     Complete,
     /// The last test failed on the files as they were left.
     Incomplete,
@@ -221,12 +221,10 @@ pub enum Truth {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// The last test passed, and the agent promised to be done.
+    /// The last test passed.
     TestPassed,
     /// The last test failed.
     TestFailed,
-    /// The last test passed, but the agent made no promise.
-    NoClaim,
     /// No command that runs tests is in the transcript.
     NoTest,
     /// What the last test said is not clear.
@@ -269,7 +267,8 @@ impl ImportedRun {
         }
     }
 
-    /// Says what is known of the truth, from the claim and the last test.
+    /// Says what is known of the truth, from the last test. The claim is no part of it: if only those who claim to be done
+    /// could be right, but anybody wrong, a share of the wrong ones would say nothing.
     pub(crate) fn judge(&mut self) {
         (self.truth, self.why) = match &self.last_test {
             None => (Truth::Unknown, Why::NoTest),
@@ -278,10 +277,7 @@ impl ImportedRun {
                 (_, Some(true)) => (Truth::Unknown, Why::ChangedAfterTest),
                 (_, None) => (Truth::Unknown, Why::PerhapsChangedAfterTest),
                 (Outcome::Fail, Some(false)) => (Truth::Incomplete, Why::TestFailed),
-                (Outcome::Pass, Some(false)) if self.claim.made == Some(true) => {
-                    (Truth::Complete, Why::TestPassed)
-                }
-                (Outcome::Pass, Some(false)) => (Truth::Unknown, Why::NoClaim),
+                (Outcome::Pass, Some(false)) => (Truth::Complete, Why::TestPassed),
             },
         };
     }

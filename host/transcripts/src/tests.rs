@@ -449,7 +449,7 @@ fn older_lines_of_claude_code_without_reasons_to_stop_are_read() {
         Some(false),
     );
     assert_eq!(tested(&run), Some(expected));
-    assert_eq!((run.truth, run.why), (Truth::Unknown, Why::NoClaim));
+    assert_eq!((run.truth, run.why), (Truth::Complete, Why::TestPassed));
     assert_eq!(run.ending, Ending::Released);
     // Four messages; of the one in two parts the larger number counts.
     assert_eq!(run.tokens, Some(4 * 110 + 2 + 4 + 6 + 8));
@@ -657,6 +657,24 @@ fn a_torn_end_may_have_been_a_promise() {
 }
 
 #[test]
+fn the_truth_is_that_of_the_last_test_whether_or_not_the_agent_claims_to_be_done() {
+    for (text, is_error, expected) in [
+        ("", false, (Truth::Complete, Why::TestPassed)),
+        ("Exit code 101", true, (Truth::Incomplete, Why::TestFailed)),
+    ] {
+        for said_last in [
+            "<promise>DONE</promise>",
+            "That is all.",
+            "`<promise>DONE</promise>`",
+        ] {
+            let test = [ran("1", "cargo test"), answered("1", text, is_error)];
+            let run = only(&lines(&[&test[..], &[said("m", said_last)]].concat()));
+            assert_eq!((run.truth, run.why), expected, "{said_last}");
+        }
+    }
+}
+
+#[test]
 fn promises_to_go_on_are_no_claims() {
     for (text, made) in [
         ("<promise>LOOP_DONE</promise>", Some(true)),
@@ -766,7 +784,9 @@ fn a_transcript_may_end_anywhere() {
             if let Ok(imported) = import(cut) {
                 assert_eq!(imported.runs.is_empty(), imported.subagent.is_some());
                 for run in imported.runs {
-                    assert!(run.truth != Truth::Complete || run.claim.made == Some(true));
+                    let passed = Some((Outcome::Pass, Some(false)));
+                    let found = tested(&run).map(|(_, outcome, stale)| (outcome, stale));
+                    assert!(run.truth != Truth::Complete || found == passed);
                 }
             }
         }

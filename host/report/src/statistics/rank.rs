@@ -57,9 +57,8 @@ pub fn test_groups(after: &[f64], before: &[f64]) -> Option<Tested> {
 /// assert!(found.p < 0.0003);
 /// ```
 pub fn test_pairs(pairs: &[(f64, f64)]) -> Option<Tested> {
-    let found = match wilcoxon_exact(pairs) {
-        Some(found) => found,
-        None => return wilcoxon(pairs),
+    let Some(found) = wilcoxon_exact(pairs) else {
+        return wilcoxon(pairs);
     };
     Some(Tested {
         p: found.mid_p,
