@@ -14,6 +14,7 @@ mod operating;
 mod policies;
 mod private;
 mod processes;
+mod protecting;
 mod reopened;
 mod replaying;
 mod standard;

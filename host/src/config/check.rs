@@ -354,16 +354,8 @@ impl Reader<'_, '_, '_, '_, '_> {
     }
 
     fn proofs(&mut self) -> BTreeMap<String, Vec<String>> {
-        let Some(node) = self.fields.get("proofs") else {
-            return BTreeMap::new();
-        };
         let path = self.path.field("proofs");
-        let mut proofs = BTreeMap::new();
-        for entry in self.decoder.entries(node, path) {
-            let checks = texts(self.decoder, Some(&entry.node), path.field(&entry.key));
-            proofs.insert(entry.key.clone().into_owned(), checks);
-        }
-        proofs
+        lists(self.decoder, self.fields.get("proofs"), path)
     }
 
     fn risk(&mut self) -> Option<Check> {
@@ -507,6 +499,23 @@ pub(super) fn texts(
     decoder.items(node, path, |decoder, item, path| {
         decoder.string(item, path).map(str::to_owned)
     })
+}
+
+/// Lists of texts by name; an absent table is empty.
+pub(super) fn lists(
+    decoder: &mut Decoder<'_>,
+    node: Option<&Node<'_>>,
+    path: Path<'_>,
+) -> BTreeMap<String, Vec<String>> {
+    let Some(node) = node else {
+        return BTreeMap::new();
+    };
+    let mut lists = BTreeMap::new();
+    for entry in decoder.entries(node, path) {
+        let items = texts(decoder, Some(&entry.node), path.field(&entry.key));
+        lists.insert(entry.key.clone().into_owned(), items);
+    }
+    lists
 }
 
 /// Texts by name; an absent table is empty.

@@ -391,7 +391,19 @@ pub(super) const TRIPWIRE_FIELDS: &[Field] = &[
     field(
         "protected_paths",
         Shape::Texts,
-        "Files that may not change while the loop runs; globs, relative to the workspace. `!` excepts.",
+        "Files that may not change while the loop runs, and of which there may be no new ones; globs, relative to the \
+         workspace. `!` excepts.",
+    ),
+    field(
+        "frozen",
+        Shape::Texts,
+        "Files that were there when the loop began and may not change; new ones are allowed. Globs like protected_paths.",
+    ),
+    field(
+        "frozen_parts",
+        Shape::ListTable,
+        "For a file, the JSON pointers to values in it that may not change, appear or go, such as /scripts. JSON, TOML and \
+         YAML; of .cfg and .ini files, sections. What frozen excepts is excepted here, too.",
     ),
     field(
         "test_count",

@@ -3,6 +3,7 @@
 //! The contract, the profiles and the routing policy in it are the gate's: they are handed over as they are, and what
 //! the gate finds wrong with them is reported at its place in this file.
 
+pub mod catalogue;
 mod check;
 mod error;
 mod fields;

@@ -198,7 +198,9 @@ impl Config {
             self.see_that_checks_are_there(terms, &places)?;
         }
         let unprovable = terms.as_ref().and_then(|terms| self.unprovable(terms));
-        let warnings = routing.warnings.iter().chain(&unprovable);
+        let unprotected = terms.as_ref().and_then(|terms| self.unprotected(terms));
+        let warnings = routing.warnings.iter();
+        let warnings = warnings.chain(&unprovable).chain(&unprotected);
         let warnings = warnings.map(|problem| places.place(problem)).collect();
         let text = |name| places.text(name);
         let key = match (text("session_key"), text("draft_id")) {
@@ -262,6 +264,32 @@ impl Config {
             .map_or_else(|| self.file.clone(), |(file, _)| file.clone());
         let problems = located.into_iter().map(|(_, problem)| problem).collect();
         Err(ConfigError::invalid(file, problems))
+    }
+
+    /// The first check whose tests an agent may change: it counts tests, and no file is protected.
+    pub fn unprotected_tests<'t>(&self, terms: &'t Terms) -> Option<&'t str> {
+        if !self.tripwires.protection().is_empty() {
+            return None;
+        }
+        let counts = |id: &str| matches!(self.checks.get(id), Some(Check::TestsGreen { .. }));
+        let mut named = terms.completion_checks.iter();
+        named
+            .find(|check| check.required && counts(&check.id))
+            .map(|check| check.id.as_str())
+    }
+
+    fn unprotected(&self, terms: &Terms) -> Option<Problem> {
+        let id = self.unprotected_tests(terms)?;
+        Some(Problem {
+            path: format!("checks.{id}"),
+            line: 0,
+            column: 0,
+            message: "an agent can make it pass by changing its tests: no file is protected".to_owned(),
+            help: Some(
+                "list the test files in [tripwires] as `frozen`; `ralph-gate init --dry-run` shows those of this project"
+                    .to_owned(),
+            ),
+        })
     }
 
     /// A checklist whose stories no check proves: the marks of the agent count by themselves.

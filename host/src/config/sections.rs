@@ -8,12 +8,13 @@ use ralph_gate_component::tree::decode::{Decoder, Fields, Path};
 use ralph_gate_component::tree::{Node, Source, TextFormat, Value};
 use serde::Serialize;
 
-use super::check::{self, Check, table, texts};
+use super::check::{self, Check, lists, table, texts};
 use super::error::ConfigError;
 use super::fields::{self, Field, names};
 use super::words::{AdapterName, Leftovers, PrimaryMetric, PromptTo, RecordName};
 use super::{Config, place};
 use crate::memory::{DEFAULT_ROOT, Recording};
+use crate::worktree::Protection;
 
 /// The longest id of a check, as in a contract.
 const MAX_ID: usize = 128;
@@ -69,14 +70,29 @@ impl Memory {
 /// `[tripwires]`: what an agent may not do to get its checks to pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Tripwires {
-    /// Files that may not change.
+    /// Files that may not change, and of which there may be no new ones.
     pub protected_paths: Vec<String>,
+    /// Files that may not change once they are there. New ones are allowed.
+    pub frozen: Vec<String>,
+    /// Files of which only some values may not change: JSON pointers by pattern.
+    pub frozen_parts: BTreeMap<String, Vec<String>>,
     /// The number of tests may not fall.
     pub test_count: bool,
     /// The number of skipped tests may not grow.
     pub skipped_tests: bool,
     /// A story may not be marked as passed without proof.
     pub prd_passes: bool,
+}
+
+impl Tripwires {
+    /// Which files are looked after.
+    pub fn protection(&self) -> Protection {
+        Protection {
+            protected: self.protected_paths.clone(),
+            frozen: self.frozen.clone(),
+            parts: self.frozen_parts.clone(),
+        }
+    }
 }
 
 /// `[progress]`: what tells whether the work moves on.
@@ -260,6 +276,8 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
         let decoder = &mut self.decoder;
         Tripwires {
             protected_paths: section.texts(decoder, "protected_paths"),
+            frozen: section.texts(decoder, "frozen"),
+            frozen_parts: section.lists(decoder, "frozen_parts"),
             test_count: section.flag(decoder, "test_count", true),
             skipped_tests: section.flag(decoder, "skipped_tests", true),
             prd_passes: section.flag(decoder, "prd_passes", true),
@@ -341,6 +359,11 @@ impl<'n, 'a> Section<'n, 'a> {
     fn texts(&self, decoder: &mut Decoder<'_>, name: &str) -> Vec<String> {
         let path = Path::Root.field(self.name);
         texts(decoder, self.get(name), path.field(name))
+    }
+
+    fn lists(&self, decoder: &mut Decoder<'_>, name: &str) -> BTreeMap<String, Vec<String>> {
+        let path = Path::Root.field(self.name);
+        lists(decoder, self.get(name), path.field(name))
     }
 
     fn table(&self, decoder: &mut Decoder<'_>, name: &str) -> BTreeMap<String, String> {

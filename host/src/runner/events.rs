@@ -20,6 +20,9 @@ pub(super) struct Baseline {
     pub(super) first_commit: Option<String>,
     /// Files that may not change.
     pub(super) protected: ProtectedBaseline,
+    /// Test files, where none of them is protected: what changed of them is named when the loop completes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) test_files: Option<ProtectedBaseline>,
     /// The files that say what is to be proven, by path: their digests.
     pub(super) gate_files: BTreeMap<String, String>,
     /// How many tests each check had.

@@ -10,7 +10,7 @@ use super::watch::{LoopEvent, Phase};
 use super::work::Work;
 use super::{Ended, Loop, RunError};
 use crate::config::{Check, Config, Terms};
-use crate::engine::{Action, Decision, Iteration, Prd, Tampering, Usage, Verdict};
+use crate::engine::{Action, Decision, Iteration, Prd, StopReason, Tampering, Usage, Verdict};
 use crate::evidence::{
     Evidence, Known, Rules, Scene, Stories, Wanted, gather, look_at_stories, now_ms, settle,
 };
@@ -43,6 +43,10 @@ impl Loop<'_> {
 
     pub(super) fn end(self, iteration: u32, verdict: Verdict) -> Ended {
         let memory = self.store.path().to_owned();
+        let is_completed = verdict.stop_reason == Some(StopReason::Completed);
+        if is_completed && let Some(warning) = self.unprotected_tests() {
+            self.watch.see(&LoopEvent::Warning(&warning));
+        }
         self.watch.see(&LoopEvent::Ended {
             iteration,
             verdict: &verdict,
@@ -113,7 +117,7 @@ impl Loop<'_> {
             Err(error) => (Work::default(), Some(error.to_string())),
         };
         let found = self.store.look()?;
-        let protected = self.protected_paths();
+        let touched = self.touched();
         self.watch.see(&LoopEvent::Entered {
             iteration: index,
             phase: Phase::Checks,
@@ -123,7 +127,7 @@ impl Loop<'_> {
         let seen = Seen {
             evidence: &evidence,
             stories: stories.as_ref(),
-            protected,
+            touched,
             found: &found,
             leftovers,
             unseen: unseen.as_deref(),

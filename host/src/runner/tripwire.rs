@@ -7,13 +7,15 @@ use super::events::{Baseline, TestBaseline, Tripped};
 use super::iteration::Gathered;
 use super::watch::LoopEvent;
 use super::{Loop, RunError};
-use crate::config::Config;
+use crate::config::{Config, catalogue};
 use crate::engine::{Outcome, PrdItem};
 use crate::evidence::reports::TestCounts;
 use crate::evidence::{Evidence, Known, Stories, Story, beginning_of};
 use crate::memory::{Finding, FindingCode};
 use crate::plain_file;
-use crate::worktree::{Baseline as ProtectedBaseline, DifferenceKind, Stamps, Taken};
+use crate::worktree::{
+    Baseline as ProtectedBaseline, Difference, DifferenceKind, Protection, Rule, Stamps, Taken,
+};
 use ralph_gate_memory::digest::Digest;
 
 /// What was seen in an iteration, for the tripwires.
@@ -21,8 +23,8 @@ pub(super) struct Seen<'s> {
     pub(super) evidence: &'s [Evidence],
     /// The stories, where there are any.
     pub(super) stories: Option<&'s Stories>,
-    /// What was done to protected files before the checks ran: these may have put them back.
-    pub(super) protected: Option<String>,
+    /// What was done to files that are looked after before the checks ran: these may have put them back.
+    pub(super) touched: Touched,
     /// What was done to the memory.
     pub(super) found: &'s [Finding],
     /// Processes that the agent left running.
@@ -30,6 +32,14 @@ pub(super) struct Seen<'s> {
     /// Why the work could not be looked at.
     pub(super) unseen: Option<&'s str>,
 }
+
+/// The tripwire of files that may neither change nor appear.
+const PROTECTED: &str = "protected_paths";
+/// The tripwire of files that may not change.
+const FROZEN: &str = "frozen";
+
+/// What was done to files that are looked after, for each tripwire.
+pub(super) type Touched = Vec<(&'static str, String)>;
 
 /// The longest reason, in bytes: what it names may be the agent's to choose.
 const LONGEST_REASON: usize = 2000;
@@ -46,24 +56,64 @@ impl Loop<'_> {
             Some(repository) => repository.state()?.head,
             None => None,
         };
-        let patterns = &self.config.tripwires.protected_paths;
+        let protection = self.config.tripwires.protection();
         let Taken {
             baseline: protected,
             unmatched,
             stamps,
-        } = ProtectedBaseline::take(workspace, patterns, &self.excluded)?;
+        } = ProtectedBaseline::take(workspace, &protection, &self.excluded)?;
         self.stamps = stamps;
-        for pattern in unmatched {
+        // Of those that are known to mean something nobody expects that they are there.
+        for pattern in unmatched.iter().filter(|it| !catalogue::is_known(it)) {
             let warning = format!("the protected path {pattern} matches no file");
             self.watch.see(&LoopEvent::Warning(&warning));
         }
+        let test_files = match self.config.unprotected_tests(&self.terms) {
+            Some(_) => Some(self.take_test_files()?),
+            None => None,
+        };
         Ok(Baseline {
             first_commit,
             protected,
+            test_files,
             gate_files: self.digest_gate_files(),
             tests: BTreeMap::new(),
             stories: self.first_stories(),
         })
+    }
+
+    /// The files that are tests by their name.
+    fn take_test_files(&self) -> Result<ProtectedBaseline, RunError> {
+        let protection = Protection {
+            protected: catalogue::test_files(),
+            ..Protection::default()
+        };
+        let taken = ProtectedBaseline::take(&self.config.workspace, &protection, &self.excluded)?;
+        Ok(taken.baseline)
+    }
+
+    /// What has to be said when the loop completes although its tests are not protected: which of them changed.
+    pub(super) fn unprotected_tests(&self) -> Option<String> {
+        let check = self.config.unprotected_tests(&self.terms)?;
+        let compared = self.baseline.test_files.as_ref().map(|before| {
+            let workspace = &self.config.workspace;
+            before.compare(workspace, &mut Stamps::default())
+        });
+        let changed = match &compared {
+            Some(Ok(differences)) if differences.is_empty() => {
+                "no file that is a test by its name changed since the loop began".to_owned()
+            }
+            Some(Ok(differences)) => {
+                let differences: Vec<&Difference> = differences.iter().collect();
+                format!(
+                    "changed since the loop began: {}; look at them",
+                    named(&differences)
+                )
+            }
+            Some(Err(_)) | None => "which of them changed is not known".to_owned(),
+        };
+        let message = format!("the tests of {check} were not protected; {changed}");
+        Some(beginning_of(message, LONGEST_REASON))
     }
 
     /// The stories of the checklist. Those that passed before are believed; later marks need a proof.
@@ -123,8 +173,10 @@ impl Loop<'_> {
         if required.all(|named| passes(&named.id)) {
             self.stamps = Stamps::default();
         }
-        let protected = seen.protected.clone().or_else(|| self.protected_paths());
-        reasons.extend(protected.map(|reason| ("protected_paths", reason)));
+        reasons.extend(match seen.touched.as_slice() {
+            [] => self.touched(),
+            touched => touched.to_vec(),
+        });
         reasons.extend(
             self.fewer_tests(seen.evidence)
                 .map(|reason| ("test_count", reason)),
@@ -159,29 +211,40 @@ impl Loop<'_> {
         reasons.into_iter().map(tripped).collect()
     }
 
-    pub(super) fn protected_paths(&mut self) -> Option<String> {
+    /// What was done to files that are looked after.
+    pub(super) fn touched(&mut self) -> Touched {
         let workspace = &self.config.workspace;
         let compared = self.baseline.protected.compare(workspace, &mut self.stamps);
         let differences = match compared {
             Ok(differences) => differences,
-            Err(error) => return Some(format!("protected files can't be looked at: {error}")),
+            Err(error) => {
+                let reason = format!("protected files can't be looked at: {error}");
+                return vec![(PROTECTED, reason)];
+            }
         };
-        if differences.is_empty() {
-            return None;
+        let of = |rule: Rule| -> Vec<&Difference> {
+            let broken = differences
+                .iter()
+                .filter(|difference| difference.rule == rule);
+            broken.collect()
+        };
+        let (protected, frozen) = (of(Rule::Protected), of(Rule::Frozen));
+        let mut touched = Touched::new();
+        if !protected.is_empty() {
+            let reason = format!(
+                "protected files were changed: {}; restore them",
+                named(&protected)
+            );
+            touched.push((PROTECTED, reason));
         }
-        let named: Vec<String> = differences
-            .iter()
-            .take(NAMED)
-            .map(|difference| format!("{} ({})", difference.path, what(difference.kind)))
-            .collect();
-        let more = match differences.len() - named.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        Some(format!(
-            "protected files were changed: {}{more}; restore them",
-            named.join(", ")
-        ))
+        if !frozen.is_empty() {
+            let reason = format!(
+                "frozen files were changed: {}; restore them, and put what is new into new files",
+                named(&frozen)
+            );
+            touched.push((FROZEN, reason));
+        }
+        touched
     }
 
     fn fewer_tests(&self, evidence: &[Evidence]) -> Option<String> {
@@ -252,6 +315,24 @@ pub(super) fn changed_files(
         .into_iter()
         .filter(|path| before.get(*path) != now.get(*path));
     changed.cloned().collect()
+}
+
+/// Some of the differences, and how many more there are.
+fn named(differences: &[&Difference]) -> String {
+    let named: Vec<String> = differences
+        .iter()
+        .take(NAMED)
+        .map(|difference| {
+            let part = difference.part.as_deref().unwrap_or_default();
+            let path = &difference.path;
+            format!("{path}{part} ({})", what(difference.kind))
+        })
+        .collect();
+    let more = match differences.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", named.join(", "))
 }
 
 fn what(kind: DifferenceKind) -> &'static str {

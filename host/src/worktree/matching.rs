@@ -8,6 +8,7 @@ use super::limits::ContentLimits;
 use super::name::{self, shown};
 use super::plain::{self, Root, absent};
 use super::protected::{Finder, look};
+use super::rules::{Matched, Rules};
 use super::walk::{Item, Kind};
 use ralph_gate_memory::digest::Digest;
 
@@ -23,7 +24,7 @@ pub struct MatchingFile {
 }
 
 /// The plain files that match the patterns, in the order of their paths. Patterns are those of
-/// [`Baseline::take`](super::Baseline::take).
+/// [`Protection`](super::Protection).
 pub fn matching_files(
     workspace: &Path,
     patterns: &[String],
@@ -34,7 +35,7 @@ pub fn matching_files(
         files: Vec::new(),
         limits: *limits,
     };
-    look(workspace, patterns, excluded, &mut matching)?;
+    look(workspace, &Rules::of(patterns)?, excluded, &mut matching)?;
     matching
         .files
         .sort_by(|one, other| one.path.cmp(&other.path));
@@ -82,7 +83,7 @@ impl Matching {
 }
 
 impl Finder for Matching {
-    fn found(&mut self, item: &Item<'_>, _: &[usize], root: &Root) -> Result<(), WorktreeError> {
+    fn found(&mut self, item: &Item<'_>, _: &Matched, root: &Root) -> Result<(), WorktreeError> {
         if item.kind != Kind::File {
             return Ok(());
         }

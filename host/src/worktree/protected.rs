@@ -1,4 +1,4 @@
-//! Files that may not change while a loop runs. Looks at the disk itself and asks no git.
+//! Files that may not change while a loop runs, or of which parts may not. Looks at the disk itself and asks no git.
 //!
 //! What decides are digests. [`Stamps`] only spare the reading of files that were read before in the same process.
 
@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::error::WorktreeError;
 use super::excluded::Excluded;
 use super::name::{self, shown};
-use super::pattern::Patterns;
+use super::part::{self, Parts};
 use super::plain::{self, Root, Stamp, absent};
+use super::rules::{Matched, Protection, Rules, Used};
 use super::walk::{Item, Kind, Step, Visitor, walk};
 use ralph_gate_memory::digest::Digest;
 
@@ -26,9 +27,16 @@ use ralph_gate_memory::digest::Digest;
 /// passed over. Empty folders do not count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
-    patterns: Vec<String>,
+    #[serde(flatten)]
+    protection: Protection,
     excluded: Vec<String>,
     files: BTreeMap<String, Seen>,
+    /// The parts of files of which only parts count.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    values: BTreeMap<String, Parts>,
+    /// Folders that could not be opened.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    closed: BTreeSet<String>,
 }
 
 /// What a protected path looked like.
@@ -43,6 +51,9 @@ enum Seen {
     },
     Special,
 }
+
+/// A larger file is not looked into: no person wrote it, and its size stands for its parts.
+const PARTS_LIMIT: u64 = 16 << 20;
 
 /// A file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,8 +78,21 @@ pub struct Taken {
 pub struct Difference {
     /// Relative to the workspace, as [`shown`](super::shown).
     pub path: String,
+    /// The part of the file, where only parts of it count.
+    pub part: Option<String>,
+    /// Which rule it breaks.
+    pub rule: Rule,
     /// In what way.
     pub kind: DifferenceKind,
+}
+
+/// What was said about a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// It may neither change nor appear.
+    Protected,
+    /// What was there may not change.
+    Frozen,
 }
 
 /// In what way a protected path is not as it was.
@@ -97,27 +121,30 @@ pub enum DifferenceKind {
 pub struct Stamps(BTreeMap<Vec<u8>, (Stamp, Digest)>);
 
 impl Baseline {
-    /// Notes what the files look like that match the patterns: globs relative to the workspace, where a pattern
-    /// without a slash matches at any depth, a folder stands for everything inside, and `!` takes out again.
+    /// Notes what the files look like that are to be looked after.
     pub fn take(
         workspace: &Path,
-        patterns: &[String],
+        protection: &Protection,
         excluded: &[String],
     ) -> Result<Taken, WorktreeError> {
+        let rules = Rules::new(protection)?;
         let mut taking = Taking {
+            rules: &rules,
             files: BTreeMap::new(),
-            used: BTreeSet::new(),
+            values: BTreeMap::new(),
+            closed: BTreeSet::new(),
+            used: Used::default(),
             stamps: Stamps::default(),
         };
-        let compiled = look(workspace, patterns, excluded, &mut taking)?;
-        let unused = |(index, _): &(usize, &String)| !taking.used.contains(index);
-        let unmatched = compiled.texts().iter().enumerate().filter(unused);
+        look(workspace, &rules, excluded, &mut taking)?;
         Ok(Taken {
-            unmatched: unmatched.map(|(_, text)| text.clone()).collect(),
+            unmatched: rules.unused(&taking.used),
             baseline: Self {
-                patterns: patterns.to_vec(),
+                protection: protection.clone(),
                 excluded: excluded.to_vec(),
                 files: taking.files,
+                values: taking.values,
+                closed: taking.closed,
             },
             stamps: taking.stamps,
         })
@@ -126,15 +153,35 @@ impl Baseline {
     /// Goes on protecting what was protected before as it was then, as far as the patterns still name it.
     pub fn keep(&mut self, before: &Self) -> Result<(), WorktreeError> {
         let (named, named_before) = (
-            Patterns::new(&self.patterns)?,
-            Patterns::new(&before.patterns)?,
+            Rules::new(&self.protection)?,
+            Rules::new(&before.protection)?,
         );
-        let is = |patterns: &Patterns, path: &str| !patterns.matching(path.as_bytes()).is_empty();
+        let whole = |rules: &Rules, path: &str| {
+            let matched = rules.matching(path.as_bytes());
+            matched.is_some_and(|matched| matched.whole())
+        };
         // What was named and not found was not there.
-        self.files.retain(|path, _| !is(&named_before, path));
-        let kept = before.files.iter().filter(|(path, _)| is(&named, path));
+        self.files.retain(|path, _| !whole(&named_before, path));
+        let kept = before.files.iter().filter(|(path, _)| whole(&named, path));
         self.files
             .extend(kept.map(|(path, seen)| (path.clone(), *seen)));
+        let pointers = |rules: &Rules, path: &str| {
+            let matched = rules.matching(path.as_bytes());
+            matched.map_or_else(Vec::new, |matched| rules.pointers(&matched))
+        };
+        for (path, parts) in &mut self.values {
+            let known = pointers(&named_before, path);
+            parts.retain(|pointer, _| !known.contains(pointer));
+        }
+        for (path, parts) in &before.values {
+            let still = pointers(&named, path);
+            let kept = parts
+                .iter()
+                .filter(|(pointer, _)| still.contains(pointer))
+                .map(|(pointer, digest)| (pointer.clone(), *digest));
+            self.values.entry(path.clone()).or_default().extend(kept);
+        }
+        self.values.retain(|_, parts| !parts.is_empty());
         Ok(())
     }
 
@@ -146,25 +193,28 @@ impl Baseline {
         workspace: &Path,
         stamps: &mut Stamps,
     ) -> Result<Vec<Difference>, WorktreeError> {
+        let rules = Rules::new(&self.protection)?;
         let mut comparing = Comparing {
-            before: &self.files,
+            before: self,
+            rules: &rules,
             seen: BTreeSet::new(),
+            parted: BTreeSet::new(),
             closed: BTreeSet::new(),
             differences: BTreeMap::new(),
             stamps,
         };
-        look(workspace, &self.patterns, &self.excluded, &mut comparing)?;
+        look(workspace, &rules, &self.excluded, &mut comparing)?;
         Ok(comparing.finish())
     }
 
-    /// How many files it holds.
+    /// How many files it holds, with those of which only parts count.
     pub fn len(&self) -> usize {
-        self.files.len()
+        self.files.len() + self.values.len()
     }
 
-    /// Whether it protects nothing.
+    /// Whether it holds nothing.
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.len() == 0
     }
 }
 
@@ -174,7 +224,7 @@ pub(super) trait Finder {
     fn found(
         &mut self,
         item: &Item<'_>,
-        patterns: &[usize],
+        matched: &Matched,
         root: &Root,
     ) -> Result<(), WorktreeError>;
 
@@ -184,24 +234,23 @@ pub(super) trait Finder {
 
 pub(super) fn look(
     workspace: &Path,
-    patterns: &[String],
+    rules: &Rules,
     excluded: &[String],
     finder: &mut impl Finder,
-) -> Result<Patterns, WorktreeError> {
+) -> Result<(), WorktreeError> {
     let root = Root::open(workspace)?;
     let mut search = Search {
         root: &root,
-        patterns: Patterns::new(patterns)?,
+        rules,
         excluded: Excluded::new(excluded)?,
         finder,
     };
-    walk(&root, &mut search)?;
-    Ok(search.patterns)
+    walk(&root, &mut search)
 }
 
 struct Search<'a, F> {
     root: &'a Root,
-    patterns: Patterns,
+    rules: &'a Rules,
     excluded: Excluded,
     finder: &'a mut F,
 }
@@ -215,51 +264,84 @@ impl<F: Finder> Visitor for Search<'_, F> {
             self.finder.closed(item, self.root)?;
             return Ok(Step::Over);
         }
-        let patterns = self.patterns.matching(item.path);
-        if !patterns.is_empty() {
-            self.finder.found(item, &patterns, self.root)?;
+        if let Some(matched) = self.rules.matching(item.path) {
+            self.finder.found(item, &matched, self.root)?;
         }
         let inside = item.kind == Kind::Folder
             && item.name.to_bytes() != b".git"
-            && self.patterns.reach_into(item.path);
+            && self.rules.reach_into(item.path);
         Ok(if inside { Step::Into } else { Step::Over })
     }
 }
 
-struct Taking {
+struct Taking<'a> {
+    rules: &'a Rules,
     files: BTreeMap<String, Seen>,
-    used: BTreeSet<usize>,
+    values: BTreeMap<String, Parts>,
+    closed: BTreeSet<String>,
+    used: Used,
     stamps: Stamps,
 }
 
-impl Finder for Taking {
+impl Finder for Taking<'_> {
     fn found(
         &mut self,
         item: &Item<'_>,
-        patterns: &[usize],
+        matched: &Matched,
         root: &Root,
     ) -> Result<(), WorktreeError> {
         let failed =
             |error: io::Error| WorktreeError::io(&root.path.join(name::path(item.path)), error);
         let seen = match item.kind {
             Kind::Folder | Kind::Closed => return Ok(()),
+            _ if !matched.whole() => None,
             Kind::Special => Some(Seen::Special),
             Kind::Link => link(item).map_err(failed)?,
             Kind::File => read(item, &mut self.stamps).map_err(failed)?,
         };
         if let Some(seen) = seen {
             self.files.insert(shown(item.path), seen);
-            self.used.extend(patterns);
         }
+        let parts = parts_of(item, &self.rules.pointers(matched)).map_err(failed)?;
+        if !parts.is_empty() {
+            self.values.insert(shown(item.path), parts);
+        }
+        self.used.add(matched);
         Ok(())
     }
 
-    fn closed(&mut self, item: &Item<'_>, root: &Root) -> Result<(), WorktreeError> {
-        Err(WorktreeError::io(
-            &root.path.join(name::path(item.path)),
-            Errno::ACCESS,
-        ))
+    fn closed(&mut self, item: &Item<'_>, _: &Root) -> Result<(), WorktreeError> {
+        self.closed.insert(shown(item.path));
+        Ok(())
     }
+}
+
+/// The parts of what is at a path. What has no content counts as a whole.
+fn parts_of(item: &Item<'_>, pointers: &[String]) -> io::Result<Parts> {
+    if pointers.is_empty() {
+        return Ok(Parts::new());
+    }
+    let plain = match item.kind {
+        Kind::Folder | Kind::Closed => return Ok(Parts::new()),
+        Kind::File => absent(plain::open_plain(item.folder, item.name))?.flatten(),
+        Kind::Link => {
+            let Some(Seen::Link { digest }) = link(item)? else {
+                return Ok(Parts::new());
+            };
+            return Ok(part::whole(digest, pointers));
+        }
+        Kind::Special => None,
+    };
+    let Some((file, stat)) = plain else {
+        return Ok(part::whole(Digest::of(&[b"special"]), pointers));
+    };
+    let size = plain::size(&stat);
+    if size > PARTS_LIMIT {
+        let digest = Digest::of(&[b"large", &size.to_le_bytes()]);
+        return Ok(part::whole(digest, pointers));
+    }
+    let content = plain::read(&file, size)?;
+    Ok(part::read(item.path, &content, pointers))
 }
 
 /// Where a link leads, as a digest. None if it is none by now.
@@ -331,20 +413,33 @@ impl Stamps {
 }
 
 struct Comparing<'a> {
-    before: &'a BTreeMap<String, Seen>,
+    before: &'a Baseline,
+    rules: &'a Rules,
     seen: BTreeSet<String>,
+    /// Those of `seen` of which parts were compared.
+    parted: BTreeSet<String>,
     /// Folders that can't be opened.
     closed: BTreeSet<String>,
-    differences: BTreeMap<String, DifferenceKind>,
+    differences: BTreeMap<(String, Option<String>), (Rule, DifferenceKind)>,
     stamps: &'a mut Stamps,
 }
 
 impl Finder for Comparing<'_> {
-    fn found(&mut self, item: &Item<'_>, _: &[usize], root: &Root) -> Result<(), WorktreeError> {
+    fn found(
+        &mut self,
+        item: &Item<'_>,
+        matched: &Matched,
+        root: &Root,
+    ) -> Result<(), WorktreeError> {
         let path = shown(item.path);
-        let kind = match (self.before.get(&path), item.kind) {
+        self.compare_parts(item, &path, matched);
+        if !matched.whole() {
+            return Ok(());
+        }
+        let is_protected = !matched.protected.is_empty();
+        let kind = match (self.before.files.get(&path), item.kind) {
             (None, Kind::Folder) => return Ok(()),
-            (None, _) => Some(DifferenceKind::Added),
+            (None, _) => is_protected.then_some(DifferenceKind::Added),
             (Some(before), Kind::File) => self.compare_file(item, before),
             (Some(Seen::Link { digest }), Kind::Link) => {
                 compare_link(item, *digest).map_err(|error| {
@@ -355,7 +450,12 @@ impl Finder for Comparing<'_> {
             _ => Some(DifferenceKind::Retyped),
         };
         if let Some(kind) = kind {
-            self.differences.insert(path.clone(), kind);
+            let rule = if is_protected {
+                Rule::Protected
+            } else {
+                Rule::Frozen
+            };
+            self.differences.insert((path.clone(), None), (rule, kind));
         }
         self.seen.insert(path);
         Ok(())
@@ -363,14 +463,46 @@ impl Finder for Comparing<'_> {
 
     fn closed(&mut self, item: &Item<'_>, _: &Root) -> Result<(), WorktreeError> {
         let path = shown(item.path);
-        self.differences
-            .insert(path.clone(), DifferenceKind::Unreadable);
+        if !self.before.closed.contains(&path) {
+            let rule = if self.rules.protected.reach_into(item.path) {
+                Rule::Protected
+            } else {
+                Rule::Frozen
+            };
+            let difference = (rule, DifferenceKind::Unreadable);
+            self.differences.insert((path.clone(), None), difference);
+        }
         self.closed.insert(path);
         Ok(())
     }
 }
 
 impl Comparing<'_> {
+    fn compare_parts(&mut self, item: &Item<'_>, path: &str, matched: &Matched) {
+        let pointers = self.rules.pointers(matched);
+        if pointers.is_empty() || item.kind == Kind::Folder {
+            return;
+        }
+        self.parted.insert(path.to_owned());
+        let nothing = Parts::new();
+        let before = self.before.values.get(path).unwrap_or(&nothing);
+        let now = parts_of(item, &pointers);
+        for pointer in pointers {
+            let kind = match (&now, before.get(&pointer)) {
+                (Err(_), _) => DifferenceKind::Unreadable,
+                (Ok(now), before) => match (before, now.get(&pointer)) {
+                    (before, now) if before == now => continue,
+                    (None, _) => DifferenceKind::Added,
+                    (_, None) => DifferenceKind::Removed,
+                    _ => DifferenceKind::Changed,
+                },
+            };
+            let difference = (Rule::Frozen, kind);
+            self.differences
+                .insert((path.to_owned(), Some(pointer)), difference);
+        }
+    }
+
     fn compare_file(&mut self, item: &Item<'_>, before: &Seen) -> Option<DifferenceKind> {
         let (Seen::File(Content { size, .. }) | Seen::Executable(Content { size, .. })) = *before
         else {
@@ -392,19 +524,44 @@ impl Comparing<'_> {
         }
     }
 
+    /// Whether it is in a folder that can't be opened, so that nobody knows.
+    fn is_closed(&self, path: &str) -> bool {
+        let mut folders = path
+            .match_indices('/')
+            .filter_map(|(end, _)| path.get(..end));
+        folders.any(|folder| self.closed.contains(folder))
+    }
+
     fn finish(mut self) -> Vec<Difference> {
-        for path in self.before.keys() {
-            let mut folders = path
-                .match_indices('/')
-                .filter_map(|(end, _)| path.get(..end));
-            if !self.seen.contains(path) && !folders.any(|folder| self.closed.contains(folder)) {
-                self.differences
-                    .insert(path.clone(), DifferenceKind::Removed);
+        let mut removed = Vec::new();
+        for path in self.before.files.keys() {
+            if !self.seen.contains(path) && !self.is_closed(path) {
+                let rule = if self.rules.protected.matching(path.as_bytes()).is_empty() {
+                    Rule::Frozen
+                } else {
+                    Rule::Protected
+                };
+                removed.push(((path.clone(), None), rule));
             }
         }
+        for (path, parts) in &self.before.values {
+            if !self.parted.contains(path) && !self.is_closed(path) {
+                let parts = parts.keys().cloned();
+                removed.extend(parts.map(|part| ((path.clone(), Some(part)), Rule::Frozen)));
+            }
+        }
+        let removed = removed
+            .into_iter()
+            .map(|(place, rule)| (place, (rule, DifferenceKind::Removed)));
+        self.differences.extend(removed);
         self.differences
             .into_iter()
-            .map(|(path, kind)| Difference { path, kind })
+            .map(|((path, part), (rule, kind))| Difference {
+                path,
+                part,
+                rule,
+                kind,
+            })
             .collect()
     }
 }

@@ -14,7 +14,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::{Baseline, CommitOutcome, Identity, Repository, Settings, Stamps, Taken};
+use super::{Baseline, CommitOutcome, Identity, Protection, Repository, Settings, Stamps, Taken};
 
 /// A workspace that is a repository of its own.
 struct Work {
@@ -150,8 +150,14 @@ impl Work {
     }
 
     fn baseline(&self, patterns: &[&str]) -> Taken {
-        let patterns: Vec<String> = patterns.iter().map(ToString::to_string).collect();
-        Baseline::take(&self.path, &patterns, &[".ralph".to_owned()]).unwrap()
+        self.take(&Protection {
+            protected: patterns.iter().map(ToString::to_string).collect(),
+            ..Protection::default()
+        })
+    }
+
+    fn take(&self, protection: &Protection) -> Taken {
+        Baseline::take(&self.path, protection, &[".ralph".to_owned()]).unwrap()
     }
 
     /// The differences in short: path and kind.
@@ -160,7 +166,10 @@ impl Work {
         differences
             .unwrap()
             .iter()
-            .map(|difference| format!("{} {:?}", difference.path, difference.kind))
+            .map(|difference| {
+                let part = difference.part.as_deref().unwrap_or_default();
+                format!("{}{part} {:?}", difference.path, difference.kind)
+            })
             .collect()
     }
 }

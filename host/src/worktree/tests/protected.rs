@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::time::{Duration, SystemTime};
 
-use super::super::{Baseline, Stamps, WorktreeError};
+use super::super::{Baseline, Protection, Rule, Stamps, WorktreeError};
 use super::Work;
 
 fn protected() -> Work {
@@ -172,11 +172,28 @@ fn stamps_are_not_kept_for_a_file_that_has_just_changed() {
 #[test]
 fn a_pattern_that_can_not_be_used_is_an_error() {
     let work = protected();
-    let error = Baseline::take(&work.path, &["a[".to_owned()], &[]).unwrap_err();
-    assert!(
-        matches!(&error, WorktreeError::Pattern { pattern, .. } if pattern == "a["),
-        "{error}"
-    );
+    let wrong = || vec!["a[".to_owned()];
+    let cases = [
+        Protection {
+            protected: wrong(),
+            ..Protection::default()
+        },
+        Protection {
+            frozen: wrong(),
+            ..Protection::default()
+        },
+        Protection {
+            parts: [("a[".to_owned(), wrong())].into(),
+            ..Protection::default()
+        },
+    ];
+    for protection in cases {
+        let error = Baseline::take(&work.path, &protection, &[]).unwrap_err();
+        assert!(
+            matches!(&error, WorktreeError::Pattern { pattern, .. } if pattern == "a["),
+            "{error}"
+        );
+    }
 }
 
 #[test]
@@ -197,4 +214,141 @@ fn the_folder_of_git_is_passed_over_and_a_file_of_that_name_is_not() {
     work.write("tests/.git/x", "x")
         .write("tests/deep/.git", "x");
     assert_eq!(work.differences(&baseline), ["tests/deep/.git Added"]);
+}
+
+/// Tests that may be added, a runner's settings that may not, and scripts inside of a file that changes.
+fn frozen() -> (Work, Protection) {
+    let work = Work::plain();
+    work.write("tests/test_a.py", "a")
+        .write("tests/deep/test_b.py", "b")
+        .write("conftest.py", "settings")
+        .write("package.json", r#"{"scripts": {"test": "jest"}}"#);
+    let texts = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
+    let protection = Protection {
+        protected: texts(&["conftest.py", "pytest.ini"]),
+        frozen: texts(&["test_*.py", "!node_modules"]),
+        parts: [(
+            "package.json".to_owned(),
+            texts(&["/scripts/test", "/jest"]),
+        )]
+        .into(),
+    };
+    (work, protection)
+}
+
+#[test]
+fn a_frozen_file_may_neither_change_nor_go_and_new_ones_are_allowed() {
+    let (work, protection) = frozen();
+    let baseline = work.take(&protection).baseline;
+    work.write("tests/test_new.py", "new")
+        .write(
+            "package.json",
+            r#"{"version": "2", "scripts": {"test": "jest", "x": "y"}}"#,
+        )
+        .write("other/package.json", r#"{"scripts": {"lint": "x"}}"#)
+        .write("node_modules/a/package.json", r#"{"jest": {}}"#);
+    assert!(work.differences(&baseline).is_empty());
+    work.write("tests/test_a.py", "z")
+        .remove("tests/deep/test_b.py")
+        .link("elsewhere", "tests/test_link.py");
+    assert_eq!(
+        work.differences(&baseline),
+        ["tests/deep/test_b.py Removed", "tests/test_a.py Changed"]
+    );
+}
+
+#[test]
+fn a_protected_file_that_was_absent_stays_absent() {
+    let (work, protection) = frozen();
+    let baseline = work.take(&protection).baseline;
+    work.write("tests/conftest.py", "rigged")
+        .write("pytest.ini", "rigged");
+    let differences = baseline.compare(&work.path, &mut Stamps::default());
+    let found: Vec<(String, Rule)> = differences
+        .unwrap()
+        .into_iter()
+        .map(|difference| (difference.path, difference.rule))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("pytest.ini".to_owned(), Rule::Protected),
+            ("tests/conftest.py".to_owned(), Rule::Protected)
+        ]
+    );
+}
+
+#[test]
+fn of_a_file_with_frozen_parts_only_these_count() {
+    let (work, protection) = frozen();
+    let baseline = work.take(&protection).baseline;
+    assert_eq!(baseline.len(), 4);
+    work.write(
+        "package.json",
+        r#"{"scripts": {"test": "true"}, "jest": {}}"#,
+    )
+    .write("deep/package.json", r#"{"jest": {}}"#);
+    assert_eq!(
+        work.differences(&baseline),
+        [
+            "deep/package.json/jest Added",
+            "package.json/jest Added",
+            "package.json/scripts/test Changed"
+        ]
+    );
+    work.remove("deep/package.json").remove("package.json");
+    let removed = ["package.json/scripts/test Removed"];
+    assert_eq!(work.differences(&baseline), removed);
+    work.link("elsewhere", "package.json");
+    assert_eq!(
+        work.differences(&baseline),
+        [
+            "package.json/jest Added",
+            "package.json/scripts/test Changed"
+        ]
+    );
+    work.remove("package.json").pipe("package.json");
+    assert_eq!(work.differences(&baseline).len(), 2);
+}
+
+#[test]
+fn what_is_frozen_survives_being_saved_and_is_kept_as_it_was() {
+    let (work, protection) = frozen();
+    let text = serde_json::to_string(&work.take(&protection).baseline).unwrap();
+    let before: Baseline = serde_json::from_str(&text).unwrap();
+    work.write("tests/test_a.py", "z")
+        .write("tests/test_new.py", "new")
+        .write(
+            "package.json",
+            r#"{"scripts": {"test": "true"}, "jest": {}}"#,
+        );
+    let mut wider = protection.clone();
+    wider.frozen.push("README".to_owned());
+    work.write("README", "x");
+    let mut now = work.take(&wider).baseline;
+    assert!(work.differences(&now).is_empty());
+    now.keep(&before).unwrap();
+    assert_eq!(
+        work.differences(&now),
+        [
+            "package.json/jest Added",
+            "package.json/scripts/test Changed",
+            "tests/test_a.py Changed"
+        ]
+    );
+    work.write("README", "y");
+    assert_eq!(work.differences(&now).len(), 4);
+}
+
+#[test]
+fn a_folder_that_could_not_be_opened_before_is_no_change() {
+    let (work, protection) = frozen();
+    let closed = work.at("closed");
+    fs::create_dir(&closed).unwrap();
+    let close = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
+    close(0);
+    let baseline = work.take(&protection).baseline;
+    assert!(work.differences(&baseline).is_empty());
+    close(0o755);
+    assert!(work.differences(&baseline).is_empty());
 }
