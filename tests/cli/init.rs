@@ -1,6 +1,7 @@
 //! `ralph-gate init`: what it writes into which folder, and what it leaves alone.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -15,12 +16,18 @@ use crate::harness::command;
 
 const FILE: &str = "ralph-gate.toml";
 
-/// A folder to begin in.
-struct Folder(Scratch);
+/// Programs that proposed checks start: here they are all installed, and do nothing.
+const PROGRAMS: &[&str] = &["cargo", "go", "make", "npm", "pytest"];
+
+/// A folder to begin in, and one with programs.
+struct Folder(Scratch, Scratch);
 
 impl Folder {
     fn new(files: &[(&str, &str)]) -> Self {
-        let folder = Self(Scratch::new());
+        let folder = Self(Scratch::new(), Scratch::new());
+        for program in PROGRAMS {
+            folder.install(program, "exit 0");
+        }
         for (name, text) in files {
             let path = folder.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -43,6 +50,17 @@ impl Folder {
         self.0.path()
     }
 
+    /// Makes a program that can be started, or another one of it.
+    fn install(&self, program: &str, line: &str) {
+        let path = self.1.path().join(program);
+        fs::write(&path, format!("#!/bin/sh\n{line}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn uninstall(&self, program: &str) {
+        fs::remove_file(self.1.path().join(program)).unwrap();
+    }
+
     fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path().join(name)).unwrap()
     }
@@ -58,7 +76,8 @@ impl Folder {
 
     fn run(&self, arguments: &[&str]) -> Said {
         let mut command = command(arguments);
-        Said::by(command.stdin(Stdio::null()).current_dir(self.path()))
+        let command = command.stdin(Stdio::null()).current_dir(self.path());
+        Said::by(command.env("PATH", self.1.path()))
     }
 
     /// The checks that were written, after the gate has accepted them.
@@ -78,7 +97,7 @@ type Case<'c> = (&'c [(&'c str, &'c str)], &'c str, &'c str);
 #[test]
 fn each_kind_of_repository_gets_a_configuration_that_fits() {
     let package = r#"{"scripts": {"test": "node --test"}}"#;
-    let plain_package = r#"{"scripts": {"test": "jest"}}"#;
+    let plain_package = r#"{"scripts": {"test": "turbo run test"}}"#;
     let cases: [Case<'_>; 9] = [
         (
             &[("Cargo.toml", "[package]\n")],
@@ -98,7 +117,7 @@ fn each_kind_of_repository_gets_a_configuration_that_fits() {
         (
             &[("package.json", plain_package)],
             "npm_test",
-            "kind = \"command\"",
+            "argv = [\"npm\", \"test\"]",
         ),
         (
             &[("pyproject.toml", "[tool.pytest.ini_options]\n")],
@@ -130,19 +149,25 @@ fn each_kind_of_repository_gets_a_configuration_that_fits() {
         let folder = Folder::new(files);
         let run = folder.run(&["init", "--json"]);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
-        assert_eq!(
-            run.json(),
-            json!({
-                "file": FILE, "checks": [check], "agent": "claude", "kept": [], "gitignore": "no_repository",
-            })
-        );
+        let said = run.json();
+        for (name, value) in [
+            ("file", json!(FILE)),
+            ("checks", json!([check])),
+            ("agent", json!("claude")),
+            ("kept", json!([])),
+            ("gitignore", json!("no_repository")),
+        ] {
+            assert_eq!(said[name], value, "{said:#}");
+        }
+        assert_eq!(said["found"][0]["id"], check, "{said:#}");
+        assert_eq!(said["found"][0]["problem"], json!(null), "{said:#}");
         assert_eq!(folder.accepted(), [check], "{files:?}");
         assert!(folder.read(FILE).contains(line), "{files:?}");
     }
 }
 
 #[test]
-fn what_only_looks_like_tests_is_no_check() {
+fn where_nothing_proves_the_work_the_file_says_so_and_run_refuses_it() {
     let folder = Folder::new(&[
         (
             "package.json",
@@ -153,8 +178,29 @@ fn what_only_looks_like_tests_is_no_check() {
     ]);
     let run = folder.run(&["init"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
-    assert!(run.stdout.contains("found no tests"), "{run:?}");
-    assert_eq!(folder.accepted(), ["tests"]);
+    assert!(
+        run.stdout.contains(
+            "warning: nothing that proves the work was found: name it in completion_checks"
+        ),
+        "{run:?}"
+    );
+    let text = folder.read(FILE);
+    assert!(
+        text.contains("\n# completion_checks = [\"tests\"]\n"),
+        "{text}"
+    );
+    assert!(!text.contains("false"), "{text}");
+    let run = folder.run(&["run", "--prompt", "x", "--", "/bin/echo", "hello"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(
+        run.stderr
+            .contains("nothing could ever prove this contract complete"),
+        "{run:?}"
+    );
+    assert!(
+        !run.stdout.contains("hello"),
+        "the agent never began: {run:?}"
+    );
 }
 
 #[test]
@@ -162,31 +208,117 @@ fn several_ways_of_testing_give_several_checks() {
     let folder = Folder::new(&[
         ("Cargo.toml", "[package]\n"),
         ("go.mod", "module m\n"),
-        ("Makefile", "test:\n\ttrue\n"),
+        (
+            "web/package.json",
+            r#"{"scripts": {"test": "node --test", "lint": "x"}}"#,
+        ),
     ]);
     let run = folder.run(&["init"]);
     assert_eq!(
         run.stdout,
-        "wrote ralph-gate.toml\nchecks cargo_test, go_test, make_test\nagent claude\n\
+        "wrote ralph-gate.toml\n\
+         check cargo_test: cargo test (found in Cargo.toml)\n\
+         check go_test: go test -json ./... (found in go.mod)\n\
+         check npm_test_web: npm test (found in web/package.json)\n\
+         as comments cargo_clippy, go_vet, npm_lint_web\n\
+         frozen tests, lock files and test settings of Rust, Go, JavaScript; new test files are allowed\n\
+         agent claude\n\
          help: ralph-gate run --prompt-file TASK.md\n"
     );
-    assert_eq!(folder.accepted(), ["cargo_test", "go_test", "make_test"]);
+    assert_eq!(folder.accepted(), ["cargo_test", "go_test", "npm_test_web"]);
+    let text = folder.read(FILE);
+    assert!(text.contains("\ndirectory = \"web\"\n"), "{text}");
+    assert!(text.contains("\n# [checks.npm_lint_web]\n"), "{text}");
 }
 
 #[test]
-fn a_loop_does_not_complete_before_somebody_says_what_proves_it() {
-    let folder = Folder::new(&[]);
-    assert_eq!(folder.run(&["init"]).code, 0);
-    let run = folder.run(&[
-        "run",
-        "--prompt",
-        "x",
-        "--",
-        "echo",
-        "<promise>COMPLETE</promise>",
+fn a_check_is_written_only_if_its_program_is_there_and_can_run() {
+    let files = [("pytest.ini", ""), ("go.mod", "module m\n")];
+    let folder = Folder::new(&files);
+    folder.uninstall("pytest");
+    let run = folder.run(&["init"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(
+        run.stdout.contains(
+            "warning: pytest (found in pytest.ini) can't run here, so it is only a comment: "
+        ),
+        "{run:?}"
+    );
+    assert_eq!(folder.accepted(), ["go_test"]);
+    assert!(folder.read(FILE).contains("\n# [checks.pytest]\n"));
+
+    // It is there, and does not work.
+    let folder = Folder::new(&files);
+    folder.install("pytest", "echo 'no module named pytest' >&2; exit 3");
+    let said = folder.run(&["init", "--json"]).json();
+    assert_eq!(said["checks"], json!(["go_test"]), "{said:#}");
+    assert_eq!(
+        said["found"][0]["problem"],
+        "`pytest --version` ends with exit code 3: no module named pytest"
+    );
+    assert_eq!(folder.accepted(), ["go_test"]);
+
+    // Its settings are protected all the same.
+    let config = Config::load(&folder.path().join(FILE)).unwrap();
+    let protected = config.tripwires.protected_paths;
+    assert!(
+        protected.contains(&"conftest.py".to_owned()),
+        "{protected:?}"
+    );
+}
+
+#[test]
+fn a_quick_look_never_runs_the_tests() {
+    let folder = Folder::new(&[("pytest.ini", "")]);
+    folder.install("pytest", "echo \"$@\" >> asked");
+    folder.run(&["init"]);
+    assert_eq!(folder.read("asked"), "--version\n");
+}
+
+#[test]
+fn tests_and_what_steers_them_are_protected_by_default() {
+    let folder = Folder::new(&[
+        ("pyproject.toml", "[tool.pytest.ini_options]\n"),
+        ("package.json", r#"{"scripts": {"test": "node --test"}}"#),
+        ("Cargo.toml", "[package]\n"),
+        (".github/workflows/ci.yml", ""),
     ]);
-    assert_eq!(run.code, 3, "{run:?}");
-    assert!(run.stdout.contains("fail tests: exit code 1"), "{run:?}");
+    folder.run(&["init"]);
+    let config = Config::load(&folder.path().join(FILE)).unwrap();
+    let tripwires = &config.tripwires;
+    let has = |patterns: &[String], wanted: &[&str]| {
+        for pattern in wanted {
+            assert!(
+                patterns.iter().any(|it| it == pattern),
+                "{pattern} in {patterns:?}"
+            );
+        }
+    };
+    has(
+        &tripwires.frozen,
+        &[
+            "test_*.py",
+            "*.spec.*",
+            "__snapshots__/",
+            "package-lock.json",
+            "Cargo.lock",
+            ".github/workflows/",
+        ],
+    );
+    has(
+        &tripwires.protected_paths,
+        &[
+            "conftest.py",
+            "jest.config.*",
+            ".npmrc",
+            "**/.cargo/config.toml",
+            "build.rs",
+            "!node_modules",
+        ],
+    );
+    assert_eq!(tripwires.frozen_parts["package.json"][0], "/scripts");
+    assert_eq!(tripwires.frozen_parts["pyproject.toml"][0], "/tool/pytest");
+    assert!(folder.read(FILE).contains("#[cfg(test)]"));
 }
 
 #[test]
@@ -238,7 +370,7 @@ fn force_keeps_the_old_one_and_every_older_one() {
     assert_eq!(folder.read("ralph-gate.toml.bak"), "old");
     assert_eq!(folder.read("ralph-gate.toml.bak2"), "new");
     assert_eq!(folder.read("ralph-gate.yaml.bak"), "other");
-    assert_eq!(folder.accepted(), ["tests"]);
+    assert!(folder.read(FILE).starts_with("# What must hold"));
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{BufRead as _, IsTerminal as _, stdin, stdout};
 use std::path::{Path, PathBuf};
 
-use ralph_gate::config::starter::{self, Tests};
-use ralph_gate::config::{ConfigError, FILE_NAMES, survey};
+use ralph_gate::config::starter::{self, Plan};
+use ralph_gate::config::{ConfigError, FILE_NAMES, probe, survey};
 use ralph_gate::memory::{replace_text, save_text};
 use ralph_gate::runner::agents::Client;
 use ralph_gate::worktree::{Repository, Settings};
@@ -16,7 +16,7 @@ use super::Exit;
 use super::args::{AgentName, InitArgs};
 use super::clients;
 use super::error::CliError;
-use super::terminal::{Painter, Terminal, clean, print};
+use super::terminal::{Painter, Severity, Terminal, clean, print};
 
 /// The one that is written.
 const FILE: &str = "ralph-gate.toml";
@@ -49,12 +49,13 @@ pub(crate) fn run(args: &InitArgs, terminal: &Terminal) -> Result<Exit, CliError
     if let Some(file) = old.first().filter(|_| !args.force && !args.dry_run) {
         return Err(ConfigError::Exists { file: file.clone() }.into());
     }
-    let found = survey(folder);
     let agent = choose(args, terminal)?;
-    let text = starter::write(&found, agent);
+    let plan = Plan::new(folder, survey(folder), |proposal| probe(folder, proposal));
+    let text = starter::write(&plan, agent);
     if args.dry_run {
-        let answer =
-            json!({ "file": FILE, "checks": starter::ids(&found), "agent": agent, "text": text });
+        let answer = json!({
+            "file": FILE, "checks": plan.ids(), "found": plan.tests, "lints": plan.lints, "agent": agent, "text": text,
+        });
         terminal.print_answer(&answer.to_string(), |_| text.clone())?;
         return Ok(Exit::Success);
     }
@@ -65,10 +66,11 @@ pub(crate) fn run(args: &InitArgs, terminal: &Terminal) -> Result<Exit, CliError
         ignore(folder)?
     };
     let answer = json!({
-        "file": FILE, "checks": starter::ids(&found), "agent": agent, "kept": kept, "gitignore": ignoring,
+        "file": FILE, "checks": plan.ids(), "found": plan.tests, "lints": plan.lints, "agent": agent, "kept": kept,
+        "gitignore": ignoring,
     });
     terminal.print_answer(&answer.to_string(), |painter| {
-        describe(painter, &found, agent, &kept, ignoring)
+        describe(painter, &plan, agent, &kept, ignoring)
     })?;
     Ok(Exit::Success)
 }
@@ -155,7 +157,7 @@ fn ignore(folder: &Path) -> Result<Ignoring, CliError> {
 
 fn describe(
     painter: Painter,
-    found: &[Tests],
+    plan: &Plan,
     agent: Client,
     kept: &[PathBuf],
     ignoring: Ignoring,
@@ -164,12 +166,40 @@ fn describe(
     for kept in kept {
         text.push_str(&format!("kept  {}\n", clean(&kept.display().to_string())));
     }
-    match found {
-        [] => text.push_str(
-            "found no tests: say in [checks.tests] what proves the work; until then it fails\n",
-        ),
-        found => text.push_str(&format!("checks {}\n", starter::ids(found).join(", "))),
+    for proposal in plan.ready() {
+        text.push_str(&format!(
+            "check {}: {} (found in {})\n",
+            clean(&proposal.id),
+            clean(&proposal.argv.join(" ")),
+            clean(&proposal.found_in)
+        ));
     }
+    for (proposal, problem) in plan.lacking() {
+        text.push_str(&format!(
+            "{} {} (found in {}) can't run here, so it is only a comment: {}\n",
+            painter.severity(Severity::Warning),
+            clean(&proposal.id),
+            clean(&proposal.found_in),
+            clean(problem)
+        ));
+    }
+    if plan.ids().is_empty() {
+        text.push_str(&format!(
+            "{} nothing that proves the work was found{}: name it in completion_checks; until then `ralph-gate run` \
+             refuses the file\n",
+            painter.severity(Severity::Warning),
+            if plan.tests.is_empty() { "" } else { " that can run" },
+        ));
+    }
+    if !plan.lints.is_empty() {
+        let lints: Vec<String> = plan.lints.iter().map(|lint| clean(&lint.id)).collect();
+        text.push_str(&format!("as comments {}\n", lints.join(", ")));
+    }
+    let names: Vec<&str> = plan.ecosystems.iter().map(|it| it.name).collect();
+    text.push_str(&format!(
+        "frozen tests, lock files and test settings of {}; new test files are allowed\n",
+        names.join(", ")
+    ));
     match agent {
         Client::Command => text.push_str("agent none yet: name it in [agent], or behind `--`\n"),
         agent => text.push_str(&format!("agent {agent}\n")),

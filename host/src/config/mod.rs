@@ -10,6 +10,7 @@ mod fields;
 mod given;
 pub(crate) mod json;
 pub(crate) mod place;
+mod probe;
 mod request;
 pub mod schema;
 mod sections;
@@ -27,9 +28,10 @@ use crate::plain_file;
 pub use check::{Check, CheckProgram, FileCondition, GitCheck, Judge, PinnedFile, PolicyCheck};
 pub use error::ConfigError;
 pub use given::check_command;
+pub use probe::probe;
 pub use request::{NamedCheck, Promises, Request, Task, Terms};
 pub use sections::{Agent, Git, Memory, Progress, Report, Telemetry, Tripwires};
-pub use survey::survey;
+pub use survey::{Proposal, Results, Survey, survey};
 pub use words::{AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, RecordName, WasiGrant};
 
 /// The names that a configuration may have, in the order in which they are looked for.

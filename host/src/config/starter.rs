@@ -1,187 +1,194 @@
 //! The configuration that `ralph-gate init` writes: what was found in, a commented text out.
 
-use serde_json::Value;
+use std::path::Path;
 
+use ralph_gate_component::Word as _;
+use serde::Serialize;
+
+use super::catalogue::{CARGO, CI, Ecosystem, TASKS};
+use super::survey::{Proposal, Survey};
 use crate::runner::agents::Client;
 
-/// What npm writes where there are no tests.
-const NPM_PLACEHOLDER: &str = "no test specified";
-
-/// A way of testing that was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tests {
-    /// `Cargo.toml`
-    Cargo(CargoScope),
-    /// `package.json` with a script for tests.
-    Npm(NpmRunner),
-    /// Any of the files that pytest reads.
-    Pytest,
-    /// `go.mod`
-    Go,
-    /// A makefile with the target `test`.
-    Make,
+/// What is written.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// Ways of testing, and what each lacks.
+    pub tests: Vec<Planned>,
+    /// Linters and type checkers: only as comments.
+    pub lints: Vec<Proposal>,
+    /// The ecosystems whose tests are frozen.
+    pub ecosystems: Vec<&'static Ecosystem>,
 }
 
-/// What `cargo test` covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CargoScope {
-    /// One package.
-    Package,
-    /// All members: without being asked, cargo tests only the package at the root.
-    Workspace,
+/// A proposed check, and why it can't run here.
+#[derive(Debug, Clone, Serialize)]
+pub struct Planned {
+    /// The check.
+    #[serde(flatten)]
+    pub proposal: Proposal,
+    /// Why it can't run here: then it is written as a comment.
+    pub problem: Option<String>,
 }
 
-/// What `npm test` runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NpmRunner {
-    /// `node --test`, whose results can be read.
-    Node,
-    /// Something else: its exit code is the result.
-    Other,
-}
+impl Plan {
+    /// From what was found; `probe` says whether a check can run.
+    pub fn new(
+        workspace: &Path,
+        survey: Survey,
+        mut probe: impl FnMut(&Proposal) -> Result<(), String>,
+    ) -> Self {
+        let planned = |proposal: Proposal| Planned {
+            problem: probe(&proposal).err(),
+            proposal,
+        };
+        let mut ecosystems = survey.ecosystems;
+        if ecosystems.is_empty() {
+            ecosystems.push(&TASKS);
+        }
+        let is_there = |pattern: &&str| workspace.join(pattern.trim_end_matches('/')).exists();
+        if CI.locks.iter().any(is_there) {
+            ecosystems.push(&CI);
+        }
+        Self {
+            tests: survey.tests.into_iter().map(planned).collect(),
+            lints: survey.lints,
+            ecosystems,
+        }
+    }
 
-impl Tests {
-    /// By the text of a `Cargo.toml`.
-    pub fn in_cargo_manifest(text: &str) -> Self {
-        let is_workspace = text.lines().any(|line| line.trim() == "[workspace]");
-        Self::Cargo(if is_workspace {
-            CargoScope::Workspace
-        } else {
-            CargoScope::Package
+    /// The ids of the checks that can run.
+    pub fn ids(&self) -> Vec<&str> {
+        self.ready().map(|proposal| proposal.id.as_str()).collect()
+    }
+
+    /// The checks that can run.
+    pub fn ready(&self) -> impl Iterator<Item = &Proposal> {
+        let ready = self
+            .tests
+            .iter()
+            .filter(|planned| planned.problem.is_none());
+        ready.map(|planned| &planned.proposal)
+    }
+
+    /// The checks that can't run here.
+    pub fn lacking(&self) -> impl Iterator<Item = (&Proposal, &str)> {
+        let lacking = |planned: &Planned| planned.problem.is_some();
+        let lacking = self.tests.iter().filter(move |planned| lacking(planned));
+        lacking.map(|planned| {
+            let problem = planned.problem.as_deref().unwrap_or_default();
+            (&planned.proposal, problem)
         })
-    }
-
-    /// By the text of a `package.json`.
-    pub fn in_package_json(text: &str) -> Option<Self> {
-        let package: Value = serde_json::from_str(text).ok()?;
-        let script = package.pointer("/scripts/test")?.as_str()?;
-        if script.trim().is_empty() || script.contains(NPM_PLACEHOLDER) {
-            return None;
-        }
-        let words: Vec<&str> = script.split_whitespace().collect();
-        let is_node = words.first() == Some(&"node") && words.contains(&"--test");
-        Some(Self::Npm(if is_node {
-            NpmRunner::Node
-        } else {
-            NpmRunner::Other
-        }))
-    }
-
-    /// By the text of a `pyproject.toml`, `setup.cfg` or `tox.ini`, in which other tools have their settings too.
-    pub fn in_python_settings(text: &str) -> Option<Self> {
-        text.contains("pytest").then_some(Self::Pytest)
-    }
-
-    /// By the text of a makefile.
-    pub fn in_makefile(text: &str) -> Option<Self> {
-        let has_target = text.lines().any(|line| match line.split_once(':') {
-            // Neither a recipe nor an assignment such as `test := 1`.
-            Some((targets, rest)) => {
-                !line.starts_with(char::is_whitespace)
-                    && !rest.starts_with('=')
-                    && !rest.starts_with(":=")
-                    && targets.split_whitespace().any(|target| target == "test")
-            }
-            None => false,
-        });
-        has_target.then_some(Self::Make)
-    }
-
-    /// The id of the check.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Cargo(_) => "cargo_test",
-            Self::Npm(_) => "npm_test",
-            Self::Pytest => "pytest",
-            Self::Go => "go_test",
-            Self::Make => "make_test",
-        }
-    }
-
-    fn argv(self) -> &'static str {
-        match self {
-            Self::Cargo(CargoScope::Package) => r#"["cargo", "test"]"#,
-            Self::Cargo(CargoScope::Workspace) => r#"["cargo", "test", "--workspace"]"#,
-            Self::Npm(_) => r#"["npm", "test"]"#,
-            Self::Pytest => r#"["pytest"]"#,
-            Self::Go => r#"["go", "test", "-json", "./..."]"#,
-            Self::Make => r#"["make", "test"]"#,
-        }
-    }
-
-    /// How its results are read, where they can be.
-    fn format(self) -> Option<&'static str> {
-        match self {
-            Self::Cargo(_) => Some("cargo"),
-            Self::Npm(NpmRunner::Node) => Some("node"),
-            Self::Pytest => Some("pytest"),
-            Self::Go => Some("go_json"),
-            Self::Npm(NpmRunner::Other) | Self::Make => None,
-        }
-    }
-
-    /// Files that an agent might change to make the tests pass.
-    fn protected(self) -> &'static [&'static str] {
-        match self {
-            Self::Cargo(_) => &["**/tests/**"],
-            Self::Npm(_) => &["package.json", "**/*.test.*", "**/__tests__/**"],
-            Self::Pytest => &["**/test_*.py", "**/*_test.py", "**/conftest.py"],
-            Self::Go => &["**/*_test.go"],
-            Self::Make => &["Makefile"],
-        }
-    }
-
-    fn section(self) -> String {
-        let mut text = format!("\n[checks.{}]\n", self.id());
-        match self.format() {
-            Some(format) => text.push_str(&format!(
-                "# Counts the tests: fewer of them, or more that are skipped, trips a wire.\n\
-                 kind = \"tests_green\"\nargv = {}\nformat = \"{format}\"\n",
-                self.argv()
-            )),
-            None => text.push_str(&format!(
-                "# Passes with exit code 0.\nkind = \"command\"\nargv = {}\n",
-                self.argv()
-            )),
-        }
-        text
     }
 }
 
 /// The configuration for what was found.
 ///
 /// ```
-/// use ralph_gate::config::Config;
-/// use ralph_gate::config::starter::{Tests, write};
+/// use ralph_gate::config::starter::{Plan, write};
+/// use ralph_gate::config::{Config, survey};
 /// use ralph_gate::runner::agents::Client;
 ///
-/// let text = write(&[Tests::Go, Tests::Make], Client::Codex);
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("go.mod"), "module m\n")?;
+/// let plan = Plan::new(folder.path(), survey(folder.path()), |_| Ok(()));
+/// let text = write(&plan, Client::Codex);
 /// let config = Config::read("ralph-gate.toml".as_ref(), &text)?;
-/// assert_eq!(config.checks.len(), 2);
-/// # Ok::<(), ralph_gate::config::ConfigError>(())
+/// assert_eq!(config.tripwires.frozen[0], "*_test.go");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn write(found: &[Tests], agent: Client) -> String {
-    let ids: Vec<String> = ids(found).iter().map(|id| format!("\"{id}\"")).collect();
-    let mut text = HEAD.replace("{ids}", &ids.join(", "));
-    for tests in found {
-        text.push_str(&tests.section());
+pub fn write(plan: &Plan, agent: Client) -> String {
+    let ids: Vec<String> = plan.ids().iter().map(|id| quote(id)).collect();
+    let mut text = HEAD.to_owned();
+    text.push_str(&match ids.as_slice() {
+        [] => NOTHING_TO_CHECK.to_owned(),
+        ids => CHECKS.replace("{ids}", &ids.join(", ")),
+    });
+    text.push_str(LIMITS);
+    for proposal in plan.ready() {
+        text.push_str(&section(proposal, ""));
     }
-    if found.is_empty() {
-        text.push_str(NOTHING_FOUND);
+    for (proposal, problem) in plan.lacking() {
+        let problem = one_line(problem);
+        text.push_str(&format!(
+            "\n# Not a check yet, because it can't run here: {problem}.\n\
+             # Once it can, add {} to completion_checks and take the comment signs away.",
+            quote(&proposal.id)
+        ));
+        text.push_str(&section(proposal, "# "));
+    }
+    for proposal in &plan.lints {
+        text.push_str(&format!(
+            "\n# To run this too, take the comment signs away and add {{ id = {}, required = false }} to\n\
+             # completion_checks; without `required = false` it must pass.",
+            quote(&proposal.id)
+        ));
+        text.push_str(&section(proposal, "# "));
+    }
+    if plan.tests.is_empty() {
+        text.push_str(EXAMPLE);
     }
     text.push_str(AGENT);
     text.push_str(argv_of(agent));
     text.push_str(TASK);
-    text.push_str(&tripwires(found));
+    text.push_str(&tripwires(&plan.ecosystems));
     text
 }
 
-/// The checks that [`write()`] names.
-pub fn ids(found: &[Tests]) -> Vec<&'static str> {
-    match found {
-        [] => vec!["tests"],
-        found => found.iter().map(|tests| tests.id()).collect(),
+/// The section of a check, each line behind `mark`.
+fn section(proposal: &Proposal, mark: &str) -> String {
+    let mut lines = vec![format!("[checks.{}]", proposal.id)];
+    lines.push(format!("# Found in {}.", one_line(&proposal.found_in)));
+    match &proposal.results {
+        Some(results) => {
+            lines.push("kind = \"tests_green\"".to_owned());
+            lines.push(command(proposal));
+            lines.push(format!("format = {}", quote(results.format.as_str())));
+            if let Some(report) = &results.report {
+                lines.push(format!("report = {}", quote(report)));
+            }
+        }
+        None => {
+            lines.push(command(proposal));
+            if let Some(hint) = proposal.hint {
+                lines.push(format!("# {hint}"));
+            }
+        }
     }
+    if let Some(directory) = &proposal.directory {
+        lines.push(format!("directory = {}", quote(directory)));
+    }
+    let mut text = "\n".to_owned();
+    for line in lines {
+        text.push_str(&format!("{mark}{line}\n"));
+    }
+    text
+}
+
+fn command(proposal: &Proposal) -> String {
+    match proposal.argv.as_slice() {
+        [shell, option, line] if shell == "sh" && option == "-c" => {
+            format!("shell = {}", quote(line))
+        }
+        argv => {
+            let words: Vec<String> = argv.iter().map(|word| quote(word)).collect();
+            format!("argv = [{}]", words.join(", "))
+        }
+    }
+}
+
+/// A text as TOML has it.
+fn quote(text: &str) -> String {
+    // A text always has a JSON form, and TOML reads it.
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+/// What others wrote, for a comment.
+fn one_line(text: &str) -> String {
+    let text: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    text.trim_end_matches('.').to_owned()
 }
 
 const HEAD: &str = r#"# What must hold before an agent's loop may end. `ralph-gate run` reads this file.
@@ -189,23 +196,35 @@ const HEAD: &str = r#"# What must hold before an agent's loop may end. `ralph-ga
 
 [contract]
 mode = "ralph"
-# All of these must pass; each is described in a section of its own below.
-completion_checks = [{ids}]
-# The loop ends after so many iterations in any case.
+"#;
+
+const CHECKS: &str = "# All of these must pass; each is described in a section of its own below.\n\
+                      completion_checks = [{ids}]\n";
+
+/// A loop must never complete by default: without a check the file is refused.
+const NOTHING_TO_CHECK: &str = r#"# Nothing was found here that proves the work and can run, so `ralph-gate run` refuses this file. Name the checks that
+# must pass, and describe each in a section of its own below:
+# completion_checks = ["tests"]
+"#;
+
+const LIMITS: &str = r#"# The loop ends after so many iterations in any case,
 loop_max_iters = 50
+# and after so many without fewer failing checks or tests.
+plateau_limit = 10
 # What it may cost in all, where the agent says what it costs:
 # cost_budget_usd = "5.00"
 # Ask the agent to end with <promise>COMPLETE</promise> too. The checks must pass all the same:
 # completion_token = "COMPLETE"
 "#;
 
-/// It fails until somebody says what is to be proven: a loop must never complete by default.
-const NOTHING_FOUND: &str = r#"
-[checks.tests]
-# No tests were found here. This check fails until you name the program that proves the work, for example
+const EXAMPLE: &str = r#"
+# [checks.tests]
+# The program that proves the work. It passes with exit code 0:
 # argv = ["make", "check"]
-kind = "command"
-argv = ["false"]
+# Better, if it writes JUnit XML or TAP: then tests are counted, and none may go or be skipped.
+# kind = "tests_green"
+# format = "junit"
+# report = "report.xml"
 "#;
 
 const AGENT: &str =
@@ -234,138 +253,224 @@ fn argv_of(agent: Client) -> &'static str {
 const TASK: &str =
     "# The task; `--prompt` and `--prompt-file` win over it:\n# prompt_file = \"TASK.md\"\n";
 
-fn tripwires(found: &[Tests]) -> String {
-    let mut paths: Vec<&str> = Vec::new();
-    for tests in found {
-        paths.extend(tests.protected());
+/// What may not change, by the ecosystems that are there.
+fn tripwires(ecosystems: &[&Ecosystem]) -> String {
+    let mut frozen: Vec<&str> = Vec::new();
+    let mut protected: Vec<&str> = Vec::new();
+    let mut generated: Vec<&str> = Vec::new();
+    let mut parts: Vec<(&str, &[&str])> = Vec::new();
+    for ecosystem in ecosystems {
+        frozen.extend(ecosystem.tests);
+        frozen.extend(ecosystem.locks);
+        protected.extend(ecosystem.runner);
+        generated.extend(ecosystem.generated);
+        parts.extend(ecosystem.parts);
     }
-    if paths.is_empty() {
-        paths.push("tests/**");
+    let is_rust = ecosystems
+        .iter()
+        .any(|ecosystem| ecosystem.name == CARGO.name);
+    let except = |patterns: &[&str]| -> Vec<String> {
+        let except = generated.iter().map(|pattern| format!("!{pattern}"));
+        let patterns = patterns.iter().map(ToString::to_string);
+        patterns.chain(except).collect()
+    };
+    let mut text = FROZEN.to_owned();
+    if is_rust {
+        text.push_str(IN_SOURCE);
     }
-    let paths: Vec<String> = paths.iter().map(|path| format!("\"{path}\"")).collect();
-    format!(
-        "\n[tripwires]\n# Files that the agent may not change; leave it out where it is to write tests:\n\
-         # protected_paths = [{}]\n",
-        paths.join(", ")
-    )
+    text.push_str(&list("frozen", &except(&frozen)));
+    text.push_str(PROTECTED);
+    text.push_str(&list("protected_paths", &except(&protected)));
+    if !parts.is_empty() {
+        text.push_str(PARTS);
+        for (file, pointers) in parts {
+            let pointers: Vec<String> = pointers.iter().map(|pointer| quote(pointer)).collect();
+            text.push_str(&format!("{} = [{}]\n", quote(file), pointers.join(", ")));
+        }
+    }
+    text
+}
+
+const FROZEN: &str = r#"
+[tripwires]
+# Tests and lock files that are there when the loop begins: they may neither change nor go. New files are allowed, so new
+# tests belong into new files. For a task that changes existing tests or dependencies, take their files out.
+"#;
+
+const IN_SOURCE: &str = r#"# Tests inside of source files, under #[cfg(test)], can't be frozen by their path: there it counts that no test goes and
+# none is skipped.
+"#;
+
+const PROTECTED: &str = r#"# What steers the test runner: it may neither change nor appear where it was not.
+"#;
+
+const PARTS: &str = r#"# Of these files only the values that steer the test runner are frozen, by JSON pointers.
+[tripwires.frozen_parts]
+"#;
+
+/// A list of patterns, a few on each line, each once.
+fn list(name: &str, patterns: &[String]) -> String {
+    const WIDTH: usize = 100;
+    let mut text = format!("{name} = [");
+    let mut line = String::new();
+    let mut written: Vec<&String> = Vec::new();
+    for pattern in patterns {
+        if written.contains(&pattern) {
+            continue;
+        }
+        written.push(pattern);
+        let item = format!(" {},", quote(pattern));
+        if line.is_empty() || line.len() + item.len() > WIDTH {
+            text.push_str(&line);
+            line = "\n   ".to_owned();
+        }
+        line.push_str(&item);
+    }
+    text.push_str(&line);
+    text.push_str("\n]\n");
+    text
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::fs;
     use std::sync::LazyLock;
 
     use super::*;
-    use crate::config::{Check, Config};
+    use crate::config::{Config, ConfigError, survey};
     use crate::engine::{GateEngine, Mode};
 
     static GATE: LazyLock<GateEngine> = LazyLock::new(|| GateEngine::new().unwrap());
 
-    const ALL: [Tests; 7] = [
-        Tests::Cargo(CargoScope::Package),
-        Tests::Cargo(CargoScope::Workspace),
-        Tests::Npm(NpmRunner::Node),
-        Tests::Npm(NpmRunner::Other),
-        Tests::Pytest,
-        Tests::Go,
-        Tests::Make,
+    /// A file of each ecosystem.
+    const ALL: &[(&str, &str)] = &[
+        ("Cargo.toml", "[workspace]\n[lib]\n"),
+        (
+            "package.json",
+            r#"{"scripts": {"test": "node --test", "lint": "x"}}"#,
+        ),
+        ("pytest.ini", ""),
+        ("go.mod", "module m\n"),
+        ("pom.xml", ""),
+        ("app.sln", ""),
+        ("mix.exs", ""),
+        ("composer.json", r#"{"scripts": {"test": "x"}}"#),
+        (".rspec", ""),
+        ("Package.swift", ""),
+        ("CMakeLists.txt", "enable_testing()"),
+        ("pubspec.yaml", ""),
+        ("deno.json", "{}"),
+        (".github/workflows/x.yml", ""),
     ];
 
-    /// The text as it is, and with every suggestion taken.
-    fn accept(found: &[Tests], agent: Client) -> Config {
-        let text = write(found, agent);
-        let suggestion = |line: &str| {
-            let field = line.strip_prefix("# ")?;
-            let (name, _) = field.split_once(" = ")?;
-            let is_name = name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
-            // The check that was found has one already.
-            (is_name && name != "argv").then(|| field.to_owned())
-        };
-        let bold: Vec<String> = text
-            .lines()
-            .map(|line| suggestion(line).unwrap_or_else(|| line.to_owned()))
-            .collect();
-        let mut config = None;
-        for text in [bold.join("\n"), text] {
-            let read = Config::read(Path::new("ralph-gate.toml"), &text).unwrap();
-            let task = read.route(&GATE, None).unwrap();
-            assert_eq!(task.routing.mode, Mode::Ralph);
-            assert!(task.warnings.is_empty(), "{:?}", task.warnings);
-            assert_eq!(task.terms().unwrap().loop_max_iters, 50);
-            config = Some(read);
+    fn plan(files: &[(&str, &str)], problem: Option<&str>) -> Plan {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
         }
-        config.unwrap()
+        Plan::new(folder.path(), survey(folder.path()), |_| {
+            problem.map_or(Ok(()), |problem| Err(problem.to_owned()))
+        })
+    }
+
+    fn accept(plan: &Plan, agent: Client) -> Config {
+        let text = write(plan, agent);
+        let config = Config::read(Path::new("ralph-gate.toml"), &text)
+            .unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+        let task = config.route(&GATE, None).unwrap();
+        assert_eq!(task.routing.mode, Mode::Ralph);
+        assert!(task.warnings.is_empty(), "{:?}", task.warnings);
+        config
     }
 
     #[test]
     fn every_kind_of_repository_gets_a_file_that_is_accepted_without_warnings() {
         for agent in Client::ALL {
-            for tests in ALL {
-                let config = accept(&[tests], agent);
-                assert!(config.checks.contains_key(tests.id()));
-            }
-            accept(&[], agent);
+            let config = accept(&plan(ALL, None), agent);
+            assert_eq!(config.checks.len(), 13);
         }
+        for file in ALL.iter().take(13) {
+            assert_eq!(
+                accept(&plan(&[*file], None), Client::Claude).checks.len(),
+                1,
+                "{file:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_check_that_can_not_run_is_written_as_a_comment_that_can_be_taken_up() {
+        let plan = plan(ALL, Some("it\nis not there."));
+        assert!(plan.ids().is_empty());
+        let text = write(&plan, Client::Claude);
+        let config = Config::read(Path::new("ralph-gate.toml"), &text).unwrap();
+        assert!(config.checks.is_empty() && !config.tripwires.frozen.is_empty());
+        let uncommented: Vec<String> = text
+            .lines()
+            .map(|line| {
+                let field = line.strip_prefix("# ").unwrap_or(line);
+                let name = field.split(" = ").next().unwrap_or_default();
+                let is_field = field.contains(" = ") && !name.contains(' ');
+                let is_own = [
+                    "cost_budget_usd",
+                    "completion_token",
+                    "prompt_file",
+                    "completion_checks",
+                ];
+                let taken = field.starts_with("[checks.") || is_field && !is_own.contains(&name);
+                if taken {
+                    field.to_owned()
+                } else {
+                    line.to_owned()
+                }
+            })
+            .collect();
+        let text = uncommented.join("\n");
+        let config = Config::read(Path::new("ralph-gate.toml"), &text).unwrap();
+        assert!(
+            config.checks.len() > 13,
+            "with the linters: {:?}",
+            config.checks
+        );
+    }
+
+    #[test]
+    fn where_nothing_was_found_the_file_is_refused() {
+        let text = write(&plan(&[], None), Client::Claude);
+        assert!(!text.contains("\"false\""));
+        let config = Config::read(Path::new("ralph-gate.toml"), &text).unwrap();
+        let error = config.route(&GATE, None).unwrap_err();
+        let ConfigError::Invalid { problems, .. } = error else {
+            panic!("{error:?}");
+        };
+        let message = &problems[0].message;
+        assert!(message.contains("nothing could ever prove"), "{message}");
+        // It protects all the same.
+        assert!(config.tripwires.frozen.contains(&"tests/".to_owned()));
     }
 
     #[test]
     fn the_agent_that_was_chosen_is_recognised() {
         for agent in [Client::Claude, Client::Codex, Client::Gemini] {
-            let config = accept(&[], agent);
+            let config = accept(&plan(ALL, None), agent);
             assert_eq!(Client::recognise(&config.agent.argv), agent);
         }
-        assert!(accept(&[], Client::Command).agent.argv.is_empty());
-    }
-
-    #[test]
-    fn several_ways_of_testing_give_several_checks() {
-        let all = [ALL[0], ALL[2], ALL[4], ALL[5], ALL[6]];
-        let config = accept(&all, Client::Claude);
-        let task = config.route(&GATE, None).unwrap();
-        let checks = task.terms().unwrap().completion_checks;
-        assert_eq!(checks.len(), 5);
-        assert!(checks.iter().all(|check| check.required));
-    }
-
-    #[test]
-    fn where_nothing_was_found_the_check_fails() {
-        let config = accept(&[], Client::Claude);
-        let Check::Command { program } = &config.checks["tests"] else {
-            panic!("{:?}", config.checks);
-        };
-        assert_eq!(program.argv, ["false"]);
-    }
-
-    #[test]
-    fn a_script_is_a_test_only_if_it_tests() {
-        let npm = |script: &str| {
-            Tests::in_package_json(&format!("{{\"scripts\": {{\"test\": \"{script}\"}}}}"))
-        };
-        assert_eq!(npm("node --test"), Some(Tests::Npm(NpmRunner::Node)));
-        assert_eq!(
-            npm("node --import tsx --test a.ts"),
-            Some(Tests::Npm(NpmRunner::Node))
+        assert!(
+            accept(&plan(ALL, None), Client::Command)
+                .agent
+                .argv
+                .is_empty()
         );
-        assert_eq!(npm("jest --test"), Some(Tests::Npm(NpmRunner::Other)));
-        assert_eq!(npm("echo no test specified && exit 1"), None);
-        assert_eq!(npm(" "), None);
-        assert_eq!(Tests::in_package_json("{}"), None);
-        assert_eq!(Tests::in_package_json("not json"), None);
     }
 
     #[test]
-    fn a_makefile_counts_only_with_the_target() {
-        for text in ["test:\n\tcargo test\n", "all test : a\n", "test:: b\n"] {
-            assert_eq!(Tests::in_makefile(text), Some(Tests::Make), "{text}");
-        }
-        for text in [
-            "tests:\n",
-            "test := 1\n",
-            "test ::= 1\n",
-            "all:\n\ttest: x\n",
-            "a: test\n",
-        ] {
-            assert_eq!(Tests::in_makefile(text), None, "{text}");
-        }
+    fn tests_of_a_rust_project_are_said_to_be_frozen_only_as_files() {
+        let said = |files: &[(&str, &str)]| {
+            write(&plan(files, None), Client::Claude).contains("#[cfg(test)]")
+        };
+        assert!(said(&ALL[..1]));
+        assert!(!said(&ALL[1..]));
     }
 }

@@ -1,0 +1,220 @@
+//! Looks at a workspace for ways of testing. Reads files and starts nothing: what the proposals need to run is for
+//! [`probe`](super::probe) to find out.
+
+mod folder;
+mod javascript;
+mod native;
+mod python;
+mod tasks;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::catalogue::Ecosystem;
+use crate::evidence::reports::TestFormat;
+use folder::Folder;
+
+/// How deep a monorepo is searched.
+const DEPTH: usize = 3;
+/// How many directories are looked into.
+const DIRECTORY_LIMIT: usize = 2_000;
+/// How many checks are proposed.
+const PROPOSAL_LIMIT: usize = 16;
+
+/// What was found.
+#[derive(Debug, Clone, Default)]
+pub struct Survey {
+    /// Ways of testing, in a fixed order, each with an id of its own.
+    pub tests: Vec<Proposal>,
+    /// Linters and type checkers.
+    pub lints: Vec<Proposal>,
+    /// The ecosystems that are there, also where no way of testing was found.
+    pub ecosystems: Vec<&'static Ecosystem>,
+}
+
+/// A check that fits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Proposal {
+    /// Its id.
+    pub id: String,
+    /// What told of it, relative to the workspace.
+    pub found_in: String,
+    /// Where it runs, relative to the workspace; absent for the workspace itself.
+    pub directory: Option<String>,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// How its results are read; absent where only its exit code counts.
+    pub results: Option<Results>,
+    /// Its ecosystem.
+    #[serde(skip)]
+    pub ecosystem: &'static Ecosystem,
+    /// A quick command that shows that it can run; empty if only the program itself is looked for.
+    #[serde(skip)]
+    pub probe: Vec<String>,
+    /// What is missing, as far as files tell.
+    #[serde(skip)]
+    pub missing: Option<String>,
+    /// How results could be counted where only the exit code counts.
+    #[serde(skip)]
+    pub hint: Option<&'static str>,
+}
+
+/// How results are read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Results {
+    /// The format.
+    pub format: TestFormat,
+    /// The file, relative to the workspace; standard output when absent.
+    pub report: Option<String>,
+}
+
+impl Proposal {
+    fn new(id: &str, folder: &Folder<'_>, found_in: &str, ecosystem: &'static Ecosystem) -> Self {
+        Self {
+            id: folder.id(id),
+            found_in: folder.path(found_in),
+            directory: folder.directory(),
+            argv: Vec::new(),
+            results: None,
+            ecosystem,
+            probe: Vec::new(),
+            missing: None,
+            hint: None,
+        }
+    }
+
+    fn argv<T: ToString>(mut self, argv: impl IntoIterator<Item = T>) -> Self {
+        self.argv = argv.into_iter().map(|word| word.to_string()).collect();
+        self
+    }
+
+    fn probe<T: ToString>(mut self, argv: impl IntoIterator<Item = T>) -> Self {
+        self.probe = argv.into_iter().map(|word| word.to_string()).collect();
+        self
+    }
+
+    fn prints(mut self, format: TestFormat) -> Self {
+        let report = None;
+        self.results = Some(Results { format, report });
+        self
+    }
+
+    fn writes(mut self, format: TestFormat, report: String) -> Self {
+        let report = Some(report);
+        self.results = Some(Results { format, report });
+        self
+    }
+
+    fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = Some(hint);
+        self
+    }
+
+    fn missing(mut self, missing: Option<String>) -> Self {
+        self.missing = missing;
+        self
+    }
+}
+
+/// What one directory has.
+#[derive(Debug, Default)]
+struct Found {
+    tests: Vec<Proposal>,
+    lints: Vec<Proposal>,
+    ecosystems: Vec<&'static Ecosystem>,
+}
+
+/// The ways of testing in a workspace and in its directories. What can't be read is not there.
+pub fn survey(workspace: &Path) -> Survey {
+    let mut survey = Survey::default();
+    let mut rest: Vec<(String, Covered)> = vec![(String::new(), Covered::default())];
+    let mut count = 0;
+    for depth in 0..=DEPTH {
+        let mut below = Vec::new();
+        for (path, covered) in std::mem::take(&mut rest) {
+            count += 1;
+            if count > DIRECTORY_LIMIT {
+                break;
+            }
+            let Some(folder) = Folder::open(workspace, path) else {
+                continue;
+            };
+            let found = look(&folder, &covered);
+            let inner = survey.take(found, covered);
+            if depth < DEPTH {
+                below.extend(folder.folders().map(|path| (path, inner.clone())));
+            }
+        }
+        rest = below;
+    }
+    survey.tests.truncate(PROPOSAL_LIMIT);
+    survey.lints.truncate(PROPOSAL_LIMIT);
+    survey.name_apart();
+    survey
+}
+
+/// The ecosystems whose tests a directory above runs already.
+#[derive(Debug, Clone, Default)]
+struct Covered(Vec<&'static str>);
+
+impl Covered {
+    fn has(&self, ecosystem: &Ecosystem) -> bool {
+        self.0.contains(&ecosystem.name)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn look(folder: &Folder<'_>, covered: &Covered) -> Found {
+    let mut found = Found::default();
+    python::look(folder, &mut found);
+    javascript::look(folder, &mut found);
+    native::look(folder, &mut found);
+    // Its module is one of its own: nothing above runs its tests.
+    found
+        .tests
+        .retain(|it| it.ecosystem.name == super::catalogue::GO.name || !covered.has(it.ecosystem));
+    found.lints.retain(|it| !covered.has(it.ecosystem));
+    // A task runner usually runs what was found already.
+    if found.tests.is_empty() && covered.is_empty() {
+        tasks::look(folder, &mut found);
+    }
+    found
+}
+
+impl Survey {
+    /// Adds what a directory has. Gives what is covered below it.
+    fn take(&mut self, found: Found, mut covered: Covered) -> Covered {
+        for ecosystem in &found.ecosystems {
+            let is_known = |known: &&Ecosystem| known.name == ecosystem.name;
+            if !self.ecosystems.iter().any(is_known) {
+                self.ecosystems.push(ecosystem);
+            }
+        }
+        covered
+            .0
+            .extend(found.tests.iter().map(|proposal| proposal.ecosystem.name));
+        self.tests.extend(found.tests);
+        self.lints.extend(found.lints);
+        covered
+    }
+
+    /// Two checks never have one id.
+    fn name_apart(&mut self) {
+        let mut used = BTreeSet::new();
+        for proposal in self.tests.iter_mut().chain(&mut self.lints) {
+            let id = proposal.id.clone();
+            let mut number = 1;
+            while !used.insert(proposal.id.clone()) {
+                number += 1;
+                proposal.id = format!("{id}_{number}");
+            }
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Build tools that bring a test runner along: Cargo, Go, Maven, Gradle, .NET, mix, Composer, Bundler, SwiftPM, CMake,
+//! Dart.
+
+use super::folder::Folder;
+use super::{Found, Proposal};
+use crate::config::catalogue::{CARGO, CMAKE, DART, DOTNET, ELIXIR, GO, JVM, PHP, RUBY, SWIFT};
+use crate::evidence::reports::TestFormat;
+
+/// How tests are counted that report to many files, or in a way that is not read.
+const JUNIT_HINT: &str = "To count its tests, let it write one JUnit XML file and set kind = \"tests_green\", format = \"junit\" and `report`.";
+
+pub(super) fn look(folder: &Folder<'_>, found: &mut Found) {
+    cargo(folder, found);
+    go(folder, found);
+    jvm(folder, found);
+    dotnet(folder, found);
+    elixir(folder, found);
+    php(folder, found);
+    ruby(folder, found);
+    swift(folder, found);
+    cmake(folder, found);
+    dart(folder, found);
+}
+
+fn cargo(folder: &Folder<'_>, found: &mut Found) {
+    let Some(manifest) = folder.read("Cargo.toml") else {
+        return;
+    };
+    found.ecosystems.push(&CARGO);
+    let is_workspace = manifest
+        .lines()
+        .any(|line| line.trim().starts_with("[workspace]"));
+    let all: &[&str] = if is_workspace { &["--workspace"] } else { &[] };
+    let tests = Proposal::new("cargo_test", folder, "Cargo.toml", &CARGO).probe([
+        "cargo",
+        "metadata",
+        "--no-deps",
+        "--offline",
+        "--format-version",
+        "1",
+    ]);
+    found.tests.push(if folder.has(".config/nextest.toml") {
+        tests
+            .argv([&["cargo", "nextest", "run"], all].concat())
+            .probe(["cargo", "nextest", "--version"])
+            .prints(TestFormat::Nextest)
+    } else {
+        tests
+            .argv([&["cargo", "test"], all].concat())
+            .prints(TestFormat::Cargo)
+    });
+    let clippy = [
+        &["cargo", "clippy"],
+        all,
+        &["--all-targets", "--", "-D", "warnings"],
+    ]
+    .concat();
+    let lint = Proposal::new("cargo_clippy", folder, "Cargo.toml", &CARGO);
+    found.lints.push(lint.argv(clippy));
+}
+
+fn go(folder: &Folder<'_>, found: &mut Found) {
+    if !folder.has("go.mod") {
+        return;
+    }
+    found.ecosystems.push(&GO);
+    let tests = Proposal::new("go_test", folder, "go.mod", &GO);
+    found.tests.push(
+        tests
+            .argv(["go", "test", "-json", "./..."])
+            .probe(["go", "list", "-m"])
+            .prints(TestFormat::GoJson),
+    );
+    let lint = Proposal::new("go_vet", folder, "go.mod", &GO);
+    found.lints.push(lint.argv(["go", "vet", "./..."]));
+}
+
+fn jvm(folder: &Folder<'_>, found: &mut Found) {
+    if folder.has("pom.xml") {
+        found.ecosystems.push(&JVM);
+        let maven = match folder.is_executable("mvnw") {
+            true => "./mvnw",
+            false => "mvn",
+        };
+        let tests = Proposal::new("maven_test", folder, "pom.xml", &JVM);
+        let tests = tests.argv([maven, "-B", "test"]).hint(JUNIT_HINT);
+        // A wrapper would download what it wraps.
+        found.tests.push(match maven {
+            "mvn" => tests.probe(["mvn", "--version"]),
+            _ => tests,
+        });
+    }
+    let builds = [
+        "build.gradle",
+        "build.gradle.kts",
+        "settings.gradle",
+        "settings.gradle.kts",
+    ];
+    if let Some(build) = folder.first(&builds) {
+        found.ecosystems.push(&JVM);
+        let gradle = match folder.is_executable("gradlew") {
+            true => "./gradlew",
+            false => "gradle",
+        };
+        let tests = Proposal::new("gradle_test", folder, build, &JVM);
+        let tests = tests.argv([gradle, "test"]).hint(JUNIT_HINT);
+        found.tests.push(match gradle {
+            "gradle" => tests.probe(["gradle", "--version"]),
+            _ => tests,
+        });
+    }
+}
+
+fn dotnet(folder: &Folder<'_>, found: &mut Found) {
+    let ends = |ends: &'static [&'static str]| {
+        folder.like(move |name| ends.iter().any(|end| name.ends_with(end)))
+    };
+    let Some(file) = ends(&[".sln", ".slnx"]).or_else(|| ends(&[".csproj", ".fsproj", ".vbproj"]))
+    else {
+        return;
+    };
+    found.ecosystems.push(&DOTNET);
+    let tests = Proposal::new("dotnet_test", folder, file, &DOTNET);
+    found.tests.push(
+        tests
+            .argv(["dotnet", "test"])
+            .probe(["dotnet", "--version"])
+            .hint(JUNIT_HINT),
+    );
+}
+
+fn elixir(folder: &Folder<'_>, found: &mut Found) {
+    if !folder.has("mix.exs") {
+        return;
+    }
+    found.ecosystems.push(&ELIXIR);
+    let tests = Proposal::new("mix_test", folder, "mix.exs", &ELIXIR);
+    found.tests.push(
+        tests
+            .argv(["mix", "test"])
+            .probe(["mix", "--version"])
+            .hint(JUNIT_HINT),
+    );
+    let lint = Proposal::new("mix_format", folder, "mix.exs", &ELIXIR);
+    found
+        .lints
+        .push(lint.argv(["mix", "format", "--check-formatted"]));
+}
+
+fn php(folder: &Folder<'_>, found: &mut Found) {
+    let Some(manifest) = folder.read("composer.json") else {
+        return;
+    };
+    found.ecosystems.push(&PHP);
+    let settings = folder.first(&["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"]);
+    let runner = if manifest.contains("pestphp/pest") {
+        Some("pest")
+    } else if settings.is_some() || manifest.contains("phpunit/phpunit") {
+        Some("phpunit")
+    } else {
+        None
+    };
+    let id = runner.unwrap_or("composer_test");
+    let tests = Proposal::new(id, folder, settings.unwrap_or("composer.json"), &PHP);
+    let has_script = || {
+        let manifest: Option<serde_json::Value> = serde_json::from_str(&manifest).ok();
+        manifest.is_some_and(|manifest| manifest.pointer("/scripts/test").is_some())
+    };
+    if let Some(runner) = runner {
+        let program = format!("vendor/bin/{runner}");
+        let report = format!("vendor/.ralph-gate-{}.xml", folder.id(runner));
+        let missing = (!folder.has(&program))
+            .then(|| format!("{program} is not there: run `composer install`"));
+        let results = folder.path(&report);
+        found.tests.push(
+            tests
+                .probe([program.as_str(), "--version"])
+                .argv([program.as_str(), "--log-junit", &report])
+                .missing(missing)
+                .writes(TestFormat::Junit, results),
+        );
+    } else if has_script() {
+        found.tests.push(
+            tests
+                .argv(["composer", "test"])
+                .probe(["composer", "--version"])
+                .hint(JUNIT_HINT),
+        );
+    }
+}
+
+fn ruby(folder: &Folder<'_>, found: &mut Found) {
+    let told = folder.first(&["Gemfile", "Rakefile", ".rspec"]);
+    let Some(told) = told else {
+        return;
+    };
+    found.ecosystems.push(&RUBY);
+    let bundle: &[&str] = match folder.has("Gemfile") {
+        true => &["bundle", "exec"],
+        false => &[],
+    };
+    let mut propose = |id: &str, told: &str, words: &[&str], probe: &[&str]| {
+        found.tests.push(
+            Proposal::new(id, folder, told, &RUBY)
+                .argv([bundle, words].concat())
+                .probe([bundle, probe].concat())
+                .hint(JUNIT_HINT),
+        );
+    };
+    if folder.has(".rspec") || folder.has_folder("spec") {
+        propose("rspec", told, &["rspec"], &["rspec", "--version"]);
+    } else if folder.is_executable("bin/rails") && folder.has_folder("test") {
+        let tests = Proposal::new("rails_test", folder, "bin/rails", &RUBY);
+        let tests = tests.argv(["bin/rails", "test"]).hint(JUNIT_HINT);
+        found.tests.push(tests);
+    } else if folder.has("Rakefile") && folder.has_folder("test") {
+        propose(
+            "rake_test",
+            "Rakefile",
+            &["rake", "test"],
+            &["rake", "--version"],
+        );
+    }
+    if let Some(file) = folder.first(&[".rubocop.yml"]) {
+        let lint = Proposal::new("rubocop", folder, file, &RUBY);
+        found.lints.push(lint.argv([bundle, &["rubocop"]].concat()));
+    }
+}
+
+fn swift(folder: &Folder<'_>, found: &mut Found) {
+    if !folder.has("Package.swift") {
+        return;
+    }
+    found.ecosystems.push(&SWIFT);
+    let tests = Proposal::new("swift_test", folder, "Package.swift", &SWIFT);
+    found.tests.push(
+        tests
+            .argv(["swift", "test"])
+            .probe(["swift", "--version"])
+            .hint(JUNIT_HINT),
+    );
+}
+
+fn cmake(folder: &Folder<'_>, found: &mut Found) {
+    let Some(lists) = folder.read("CMakeLists.txt") else {
+        return;
+    };
+    found.ecosystems.push(&CMAKE);
+    let has_tests = ["enable_testing", "include(CTest)", "add_test("]
+        .iter()
+        .any(|word| lists.contains(word));
+    if !has_tests {
+        return;
+    }
+    let line = "cmake -S . -B build && cmake --build build --parallel && \
+                ctest --test-dir build --output-on-failure --output-junit ralph-gate.xml";
+    let tests = Proposal::new("ctest", folder, "CMakeLists.txt", &CMAKE);
+    found.tests.push(
+        tests
+            .argv(["sh", "-c", line])
+            .probe(["ctest", "--version"])
+            .writes(TestFormat::Junit, folder.path("build/ralph-gate.xml")),
+    );
+}
+
+fn dart(folder: &Folder<'_>, found: &mut Found) {
+    let Some(settings) = folder.read("pubspec.yaml") else {
+        return;
+    };
+    found.ecosystems.push(&DART);
+    let program = match settings.contains("sdk: flutter") {
+        true => "flutter",
+        false => "dart",
+    };
+    let id = format!("{program}_test");
+    let tests = Proposal::new(&id, folder, "pubspec.yaml", &DART);
+    found.tests.push(
+        tests
+            .argv([program, "test"])
+            .probe([program, "--version"])
+            .hint(JUNIT_HINT),
+    );
+    let lint = Proposal::new(&format!("{program}_analyze"), folder, "pubspec.yaml", &DART);
+    found.lints.push(lint.argv([program, "analyze"]));
+}
