@@ -45,7 +45,7 @@ fn runs_go_to_standard_output_and_the_summary_to_standard_error() {
     assert_eq!(found[0]["data"]["truth"], "complete");
     assert_eq!(
         said.stderr,
-        "runs        1 of 1 transcripts (1 gemini)\n\
+        "runs        1 in 1 transcript (1 gemini)\n\
          promises    1 accepted; 1 claim to be done\n\
          last tests  1 pass\n\
          endings     1 released\n\
@@ -283,7 +283,7 @@ fn mistakes_are_explained() {
             vec!["import", "/nowhere/at/all"],
             "error: /nowhere/at/all can't be read: there is no such file\nhelp: check the path\n",
         ),
-        (vec!["import", &empty], "runs        0 of 0 transcripts\n"),
+        (vec!["import", &empty], "runs        0 in 0 transcripts\n"),
     ] {
         let said = run(&arguments);
         assert_eq!(

@@ -6,7 +6,7 @@ use ralph_gate_report::compare::{
     CompareError, Options, RateMetric, Selection, Side, Thresholds, compare,
 };
 use ralph_gate_report::model::{Outcome, Rate, Report, Standing};
-use ralph_gate_report::run::{Ending, Run, Truth, Used};
+use ralph_gate_report::run::{Ending, Run, Source, Truth, Used};
 
 fn run(arm: &str, ending: Ending, truth: Truth) -> Run {
     Run {
@@ -240,6 +240,26 @@ fn completions_of_unknown_truth_decide_nothing_unless_either_truth_decides_the_s
     assert_eq!(decided(runs.clone()).2, Outcome::KeepOptIn);
     runs.extend((0..1_000).map(|_| run("b", Ending::Completed, Truth::Unknown)));
     assert_eq!(decided(runs).0, Standing::Open);
+}
+
+#[test]
+fn nobody_is_asked_to_audit_what_was_imported() {
+    let mut runs = population(500, 200, 20, "0.50");
+    runs.extend((0..500).map(|_| Run {
+        source: Source::Import,
+        ..run("b", Ending::Released, Truth::Unknown)
+    }));
+    let report = report(runs);
+    let decision = &report.decision;
+    assert_eq!(decision.outcome, Outcome::NotEnoughData);
+    assert!(!decision.message.contains("audit"), "{}", decision.message);
+    assert_eq!(decision.needed_per_arm, None);
+    let missing = &report.missing[0];
+    assert!(
+        missing.message.contains("their transcripts do not tell"),
+        "{missing:?}"
+    );
+    assert_eq!(missing.runs.len(), 500);
 }
 
 #[test]

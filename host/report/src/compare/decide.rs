@@ -6,7 +6,7 @@ use super::{Options, Side};
 use crate::model::{
     Better, Comparison, Decision, Interval, Outcome, Rate, RateRow, SampleRatio, Standing, Step,
 };
-use crate::run::Run;
+use crate::run::{Run, Source};
 use crate::statistics;
 
 /// What stands for the cost, the first that the runs tell.
@@ -178,13 +178,13 @@ fn gain(arms: Arms<'_>, primary: Option<&RateRow>, options: &Options) -> (Step, 
         .as_ref()
         .and_then(|found| Some((found.estimate, found.interval?)));
     let (Some((before, after)), Some((estimate, interval))) = (rates, found) else {
-        return unknown(row, open);
+        return unknown(arms.runs, row, open);
     };
     let gain = sign * estimate;
     let interval = turned(interval, sign);
     let (standing, remedy, range) = match stands(interval, threshold) {
         Standing::Open => (Standing::Open, Remedy::Unknown, None),
-        standing => of_any_truth(row, standing, sign, threshold),
+        standing => of_any_truth(arms.runs, row, standing, sign, threshold),
     };
     let range = range.map_or_else(String::new, |(low, high)| {
         format!(
@@ -230,24 +230,24 @@ fn gain(arms: Arms<'_>, primary: Option<&RateRow>, options: &Options) -> (Step, 
         standing,
         arithmetic,
     };
-    let remedy = match remedy {
-        Remedy::Unknown => Remedy::runs(needed),
-        remedy => remedy,
+    // More runs do not settle what an audit has to.
+    let remedy = match stands(interval, threshold) {
+        Standing::Open => Remedy::runs(needed),
+        Standing::Met | Standing::NotMet => remedy,
     };
     (step, remedy)
 }
 
 /// The condition where an arm has no run that the metric is of.
-fn unknown(row: &RateRow, open: impl Fn(&str) -> Step) -> (Step, Remedy) {
+fn unknown(runs: &[Run], row: &RateRow, open: impl Fn(&str) -> Step) -> (Step, Remedy) {
     let arm = match (row.before.of, row.after.of) {
         (0, 0) => "in either arm",
         (0, _) => "before",
         _ => "after",
     };
-    let unaudited = unaudited(row);
-    if unaudited > 0 {
+    if unaudited(row) > 0 {
         let what = format!("no completion {arm} was audited, so nobody knows how many are false");
-        (open(&what), Remedy::Audit(unaudited))
+        (open(&what), audit(runs, row))
     } else {
         let what = format!("there is no run {arm} of which it is known");
         (open(&what), Remedy::Unknown)
@@ -258,16 +258,27 @@ fn unaudited(row: &RateRow) -> u64 {
     (row.before.unaudited.len() + row.after.unaudited.len()) as u64
 }
 
+/// An audit of the completions of unknown truth. What a transcript does not tell, no audit can.
+fn audit(runs: &[Run], row: &RateRow) -> Remedy {
+    let all = row.before.unaudited.iter().chain(&row.after.unaudited);
+    let can =
+        all.filter(|place| super::at(runs, **place).is_some_and(|run| run.source == Source::Log));
+    match can.count() as u64 {
+        0 => Remedy::Unknown,
+        count => Remedy::Audit(count),
+    }
+}
+
 /// How a condition stands that is settled by what is known, whatever an audit of the completions of unknown truth says; and
 /// from which gain to which it can say. It is open where that can change it.
 fn of_any_truth(
+    runs: &[Run],
     row: &RateRow,
     standing: Standing,
     sign: f64,
     threshold: f64,
 ) -> (Standing, Remedy, Option<(f64, f64)>) {
-    let unaudited = unaudited(row);
-    if unaudited == 0 {
+    if unaudited(row) == 0 {
         return (standing, Remedy::Unknown, None);
     }
     // None, or all, of those whose truth is unknown count.
@@ -291,7 +302,7 @@ fn of_any_truth(
     if is_sure {
         (standing, Remedy::Unknown, range)
     } else {
-        (Standing::Open, Remedy::Audit(unaudited), range)
+        (Standing::Open, audit(runs, row), range)
     }
 }
 

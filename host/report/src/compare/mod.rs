@@ -10,7 +10,7 @@ mod select;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Arm, Bin, Class, Comparison, EndingRow, Missing, Report, RunList, SampleRatio};
-use crate::run::{Ending, Run, Truth};
+use crate::run::{Ending, Run, Source, Truth};
 use crate::statistics;
 use decide::Arms;
 use pairing::Paired;
@@ -372,11 +372,17 @@ fn missing(
     let neither = (0..u32::try_from(runs.len()).unwrap_or(u32::MAX))
         .filter(|place| !chosen.contains(place))
         .collect();
-    let lists: [(&str, RunList); 8] = [
+    let is_unaudited = |run: &Run| run.ending.is_completed() && run.truth == Truth::Unknown;
+    let lists: [(&str, RunList); 9] = [
         (
             "ended as complete and were not audited, so whether they are complete is not known: run `ralph-gate audit`, or \
              import labels",
-            which(&|run| run.ending.is_completed() && run.truth == Truth::Unknown),
+            which(&|run| is_unaudited(run) && run.source == Source::Log),
+        ),
+        (
+            "ended as complete, and their transcripts do not tell whether they are: no test was run last, or its result is \
+             not known",
+            which(&|run| is_unaudited(run) && run.source == Source::Import),
         ),
         (
             "ended without a word, and count as not completed",

@@ -273,8 +273,13 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     arms.filter_map(|(row, arm, rate)| {
         let bounds = rate.bounds?;
         let unaudited = counted(rate.unaudited.len(), "completion was", "completions were");
+        let with = if rate.unaudited.len() == 1 {
+            "it"
+        } else {
+            "them"
+        };
         Some(format!(
-            "{}, {arm}: {unaudited} not audited; with them, the rate is between {}.",
+            "{}, {arm}: {unaudited} not audited; with {with}, the rate is between {}.",
             row.title,
             number::interval(bounds, number::percent).replace(" to ", " and ")
         ))

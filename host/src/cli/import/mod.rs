@@ -206,7 +206,10 @@ impl Import<'_> {
             match place.and_then(|place| self.runs.get_mut(place)) {
                 Some(read) if read.has_sidechains => {}
                 Some(read) => read.run.add_subagent(&subagent),
-                None => self.summary.skip(&name, NO_SESSION),
+                None => {
+                    self.summary.subagents -= 1;
+                    self.summary.skip(&name, NO_SESSION);
+                }
             }
         }
     }

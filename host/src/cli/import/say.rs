@@ -78,7 +78,11 @@ fn table(painter: Painter, places: &[Place], summary: &Summary) -> String {
         clients if clients.is_empty() => clients,
         clients => format!(" ({clients})"),
     };
-    row("runs", format!("{runs} of {sessions} transcripts{clients}"));
+    let transcripts = match sessions {
+        1 => "1 transcript".to_owned(),
+        count => format!("{count} transcripts"),
+    };
+    row("runs", format!("{runs} in {transcripts}{clients}"));
     match summary.subagents {
         0 => {}
         1 => row("subagents", "1 transcript".to_owned()),
