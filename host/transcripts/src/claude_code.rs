@@ -72,8 +72,27 @@ pub(crate) struct ClaudeCode {
     command: Option<String>,
 }
 
-/// Commands after which a client writes nothing more: they end it, or go on in another transcript.
-const LEAVING: &[&str] = &["clear", "exit", "logout", "quit", "resume"];
+/// Commands that the client does by itself, so that nothing else may follow them. What they print tells it of others.
+const LOCAL: &[&str] = &[
+    "clear",
+    "compact",
+    "config",
+    "context",
+    "cost",
+    "exit",
+    "help",
+    "login",
+    "logout",
+    "mcp",
+    "memory",
+    "model",
+    "permissions",
+    "quit",
+    "resume",
+    "rewind",
+    "status",
+    "usage",
+];
 
 impl ClaudeCode {
     /// Reads a line.
@@ -125,11 +144,6 @@ impl ClaudeCode {
 
     /// The transcript is over.
     pub(crate) fn end(&mut self, record: &mut Recorder<'_>) {
-        if let Some(said) = &self.command
-            && LEAVING.contains(&command_name(said))
-        {
-            self.command = None;
-        }
         self.command_reached_agent(record);
     }
 
@@ -200,8 +214,11 @@ impl ClaudeCode {
         let [is_meta, is_summary, origin] = fields(line, names).unwrap_or_default();
         let [origin] = inner(origin, ["kind"]);
         let origin = text(origin);
+        if is_true(is_summary) {
+            // What was said before, in short: nobody asks for anything.
+            return;
+        }
         let by_machine = is_true(is_meta)
-            || is_true(is_summary)
             || origin.as_deref().is_some_and(|kind| kind != "human")
             || said.starts_with("<task-notification>");
         if is_true(is_meta)
@@ -210,10 +227,12 @@ impl ClaudeCode {
             record.news(news);
         } else if by_machine {
             record.prompt(Voice::Machine, &said);
-        } else if command_name(&said).is_empty() {
-            record.prompt(Voice::Person, &said);
         } else {
-            self.command = Some(said);
+            match command_name(&said) {
+                "" => record.prompt(Voice::Person, &said),
+                name if LOCAL.contains(&name) => {}
+                _ => self.command = Some(said),
+            }
         }
     }
 }

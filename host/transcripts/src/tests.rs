@@ -269,6 +269,17 @@ fn leaving_the_client_after_a_finished_turn_is_no_crash() {
             "{more:?}"
         );
     }
+    // The summary of what was said asks for nothing.
+    let mut summary = asked("This session is being continued from a previous conversation …");
+    summary["isCompactSummary"] = json!(true);
+    let done = [
+        asked("Build it."),
+        said("m", "Done."),
+        typed("compact"),
+        summary,
+    ];
+    let run = only(&lines(&done));
+    assert_eq!((run.ending, run.iterations), (Ending::Released, 1));
     // In the middle of a turn it is one.
     let run = only(&lines(&[
         asked("Build it."),
