@@ -66,6 +66,44 @@ fn a_test_that_is_deleted_and_replaced_by_a_skipped_one_is_missed() {
 }
 
 #[test]
+fn a_renamed_test_is_missed_although_there_are_as_many() {
+    let workplace = Workplace::new(&tested(TWO), TESTS);
+    let outcome = workplace.run(&once(&[
+        delete("tests/two.sh"),
+        write("tests/three.sh", "true\n"),
+    ]));
+    outcome.always_tampered("test_count");
+    let reason = outcome.verdicts()[0]["failures"].to_string();
+    assert!(
+        reason.contains("when the loop began: tests/two.sh"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_skipped_test_is_named_although_as_many_are_skipped() {
+    let files = [TESTS[0], ("tests/one.sh", "# skip\ntrue\n"), TESTS[2]];
+    let workplace = Workplace::new(&tested(TWO), &files);
+    let outcome = workplace.run(&once(&[
+        write("tests/one.sh", "true\n"),
+        write("tests/two.sh", "# skip\ntrue\n"),
+    ]));
+    outcome.always_tampered("skipped_tests");
+    let reason = outcome.verdicts()[0]["failures"].to_string();
+    assert!(
+        reason.contains("ran when the loop began: tests/two.sh"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn added_tests_trip_nothing() {
+    let workplace = Workplace::new(&tested(""), TESTS);
+    let outcome = workplace.run(&[vec![write("tests/three.sh", "true\n"), work(), promise()]]);
+    outcome.stopped("completed", None, 1);
+}
+
+#[test]
 fn a_skipped_test_is_noticed() {
     let workplace = Workplace::new(&tested(TWO), TESTS);
     let outcome = workplace.run(&once(&[replace(

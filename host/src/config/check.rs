@@ -53,6 +53,8 @@ pub enum Check {
         report: Option<String>,
         /// Findings from this severity on fail the check.
         severity: Severity,
+        /// The severity of findings for which the report gives none; what is usual for it when absent.
+        level_default: Option<Severity>,
     },
     /// The repository.
     Git(GitCheck),
@@ -372,6 +374,7 @@ impl Reader<'_, '_, '_, '_, '_> {
             program,
             report,
             severity: self.word("severity").unwrap_or(Severity::High),
+            level_default: self.word("level_default"),
         })
     }
 

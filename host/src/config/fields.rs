@@ -150,7 +150,8 @@ pub(super) const TESTS_FIELDS: &[Field] = &[
     field(
         "report",
         Shape::Text,
-        "The file that the results are written to; standard output when absent.",
+        "The file that the results are written to, a directory of such files, or a pattern (`**/reports/*.xml`); \
+         standard output when absent.",
     ),
     number(
         "min_tests",
@@ -181,6 +182,12 @@ const RISK_FIELDS: &[Field] = &[
         "severity",
         Shape::Word(super::check::severities),
         "Findings from this severity on fail the check.",
+    ),
+    field(
+        "level_default",
+        Shape::Word(super::check::severities),
+        "The severity of findings for which the report gives none, as those of gitleaks. When absent it is medium in \
+         SARIF, as the standard says, and high in other reports.",
     ),
 ];
 
@@ -408,12 +415,12 @@ pub(super) const TRIPWIRE_FIELDS: &[Field] = &[
     field(
         "test_count",
         Shape::Flag,
-        "Whether the number of tests may not fall.",
+        "Whether tests may not vanish: their number may not fall, and where the results name each test, each of them must remain.",
     ),
     field(
         "skipped_tests",
         Shape::Flag,
-        "Whether the number of skipped tests may not grow.",
+        "Whether tests may not be skipped that were not: their number may not grow, and no test that ran may be skipped.",
     ),
     field(
         "prd_passes",

@@ -8,6 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ralph_gate_component::Word as _;
 
+use super::no_high_risk::Threshold;
 use super::policy::PolicyRunner;
 use super::program::Ours;
 use super::record::{Attempt, Evidence};
@@ -248,7 +249,14 @@ fn look(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> (Finding, Optio
             program,
             report,
             severity,
-        } => no_high_risk::look(scene, program.as_ref(), report.as_deref(), *severity),
+            level_default,
+        } => {
+            let threshold = Threshold {
+                severity: *severity,
+                level_default: *level_default,
+            };
+            no_high_risk::look(scene, program.as_ref(), report.as_deref(), threshold)
+        }
         Check::Git(check) => (git::look(scene, check), None),
         Check::File { path, conditions } => (file::look(scene, path, conditions), None),
         Check::Policy(check) => (policy::look(scene, job.id, check, known), None),

@@ -13,6 +13,7 @@ mod policy;
 mod prd_all_pass;
 mod program;
 mod record;
+mod report_files;
 pub mod reports;
 mod stories;
 #[cfg(test)]

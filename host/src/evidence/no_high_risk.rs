@@ -16,18 +16,27 @@ const FINDINGS: usize = 16 << 20;
 /// How many findings are named.
 const NAMED: usize = 10;
 
+/// Which findings count.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Threshold {
+    /// From this severity on.
+    pub(super) severity: Severity,
+    /// The severity of those for which the report gives none; what is usual for it when absent.
+    pub(super) level_default: Option<Severity>,
+}
+
 pub(super) fn look(
     scene: &Scene<'_>,
     program: Option<&CheckProgram>,
     report: Option<&str>,
-    severity: Severity,
+    threshold: Threshold,
 ) -> (Finding, Option<Attempt>) {
     let Some(program) = program else {
         let bytes = report.map_or(Err("there is none".to_owned()), |name| {
             super::file::read(scene.workspace, name)
         });
         let finding = match bytes {
-            Ok(bytes) => judge(&bytes, severity),
+            Ok(bytes) => judge(&bytes, threshold),
             Err(reason) => Finding::error(format!("the report can't be used: {reason}")),
         };
         return (finding, None);
@@ -41,7 +50,7 @@ pub(super) fn look(
     let printed = if report.is_some() { 0 } else { FINDINGS };
     match program::run(scene, program, printed) {
         Ok(run) => (
-            scanned(scene, program, report, severity, &run.ended),
+            scanned(scene, program, report, threshold, &run.ended),
             Some(run.attempt),
         ),
         Err(finding) => (finding, None),
@@ -54,7 +63,7 @@ fn scanned(
     scene: &Scene<'_>,
     program: &CheckProgram,
     report: Option<&str>,
-    severity: Severity,
+    threshold: Threshold,
     ended: &Ended,
 ) -> Finding {
     let failed = program::failed(program, ended);
@@ -70,7 +79,7 @@ fn scanned(
         _ => return failed.unwrap_or_else(|| Finding::error("it did not end")),
     }
     match program::report(scene.workspace, report, ended) {
-        Ok(bytes) => match judge(&bytes, severity) {
+        Ok(bytes) => match judge(&bytes, threshold) {
             finding if finding.outcome == Outcome::Error => failed.unwrap_or(finding),
             finding => finding,
         },
@@ -78,8 +87,9 @@ fn scanned(
     }
 }
 
-fn judge(bytes: &[u8], severity: Severity) -> Finding {
-    let risks = match read_findings(bytes) {
+fn judge(bytes: &[u8], threshold: Threshold) -> Finding {
+    let severity = threshold.severity;
+    let risks = match read_findings(bytes, threshold.level_default) {
         Ok(risks) => risks,
         Err(error) => return Finding::error(format!("the findings can't be used: {error}")),
     };

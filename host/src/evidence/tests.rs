@@ -228,6 +228,48 @@ fn a_report_of_an_earlier_run_is_no_evidence() {
 }
 
 #[test]
+fn reports_of_several_files_are_summed_and_old_ones_are_no_evidence() {
+    let suite = |name: &str| format!("<testsuite name='{name}'><testcase name='a'/></testsuite>");
+    let script = format!(
+        "mkdir -p a/out b/out; echo \"{}\" > a/out/one.xml; echo \"{}\" > b/out/two.xml",
+        suite("one"),
+        suite("two")
+    );
+    for report in ["*/out/*.xml", "**/two.xml"] {
+        let bench = tests(&script, &format!("report = \"{report}\""));
+        let tests = if report.starts_with("**") { 1 } else { 2 };
+        assert_eq!(bench.only(), (Outcome::Pass, format!("{tests} passed")));
+    }
+    let directory = tests(&script, "report = \"a/out\"");
+    assert_eq!(directory.only(), (Outcome::Pass, "1 passed".into()));
+    let (outcome, reason) = tests("true", "report = \"*/out/*.xml\"").only();
+    assert_eq!(outcome, Outcome::Error);
+    assert!(reason.contains("no file matches"), "{reason}");
+}
+
+#[test]
+fn one_report_of_several_that_can_not_be_read_is_an_error() {
+    let script = "mkdir out; echo '<testsuite/>' > out/a.xml; echo '<testsuite>' > out/b.xml";
+    let (outcome, reason) = tests(script, "report = \"out/*.xml\"").only();
+    assert_eq!(outcome, Outcome::Error);
+    assert!(reason.contains("in out/b.xml can't be used"), "{reason}");
+}
+
+#[test]
+fn findings_without_a_level_count_as_the_config_says() {
+    let bench = Bench::new(
+        "[checks.a]\nkind = \"no_high_risk\"\nreport = \"r.sarif\"\n\
+         [checks.b]\nkind = \"no_high_risk\"\nreport = \"r.sarif\"\nlevel_default = \"high\"\n",
+    );
+    bench.write(
+        "r.sarif",
+        r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"gitleaks"}},"results":[{"ruleId":"aws","message":{"text":"leak"}}]}]}"#,
+    );
+    let outcomes: Vec<Outcome> = bench.look().into_iter().map(|found| found.0).collect();
+    assert_eq!(outcomes, [Outcome::Pass, Outcome::Fail]);
+}
+
+#[test]
 fn findings_count_from_a_severity_on() {
     let bench = Bench::new(
         "[checks.a]\nkind = \"no_high_risk\"\nreport = \"r.json\"\n[checks.b]\nkind = \"no_high_risk\"\nreport = \"r.json\"\n\

@@ -1,9 +1,12 @@
 //! `tests_green`: a test program and the results that it reports. Both must say that everything passed.
 
+use std::time::SystemTime;
+
 use super::Finding;
 use super::gather::Scene;
 use super::program::{self, Run};
 use super::record::Attempt;
+use super::report_files;
 use super::reports::{self, TestCounts, TestFormat};
 use crate::config::CheckProgram;
 use crate::engine::Outcome;
@@ -27,6 +30,7 @@ pub(super) fn look(
 ) -> (Finding, Option<Attempt>) {
     // A report of an earlier run is no evidence for this one.
     if let Some(report) = expected.report
+        && !report_files::are_several(scene.workspace, report)
         && let Err(reason) = super::file::remove(scene.workspace, report)
     {
         let reason = format!("the old report {report} can't be removed: {reason}");
@@ -37,24 +41,26 @@ pub(super) fn look(
     } else {
         RESULTS
     };
+    let since = SystemTime::now();
     let Run { ended, attempt } = match program::run(scene, program, printed) {
         Ok(run) => run,
         Err(finding) => return (finding, None),
     };
-    (judge(scene, program, expected, &ended), Some(attempt))
+    let results = || results(scene, expected, &ended, since);
+    (judge(program, expected, &ended, results), Some(attempt))
 }
 
 fn judge(
-    scene: &Scene<'_>,
     program: &CheckProgram,
     expected: &Expectation<'_>,
     ended: &Ended,
+    results: impl FnOnce() -> Result<TestCounts, Finding>,
 ) -> Finding {
     let failed = program::failed(program, ended);
     if matches!(ended.status, Status::TimedOut | Status::Canceled) {
         return failed.unwrap_or_else(|| Finding::error("it did not end"));
     }
-    let counts = match counts(scene, expected, ended) {
+    let counts = match results() {
         Ok(counts) => counts,
         // Without results how it ended is all there is; without either there is no evidence.
         Err(problem) => return failed.unwrap_or(problem),
@@ -74,22 +80,59 @@ fn judge(
     }
 }
 
-fn counts(
+/// What all reports of a run say.
+fn results(
     scene: &Scene<'_>,
     expected: &Expectation<'_>,
     ended: &Ended,
+    since: SystemTime,
 ) -> Result<TestCounts, Finding> {
-    let bytes = program::report(scene.workspace, expected.report, ended)?;
-    let Some(format) = expected.format.or_else(|| reports::recognise(&bytes)) else {
-        let reason = format!(
-            "no test results were found in what it printed; set `format`{}",
-            program::told(ended)
-        );
-        return Err(Finding::error(reason));
+    let workspace = scene.workspace;
+    let several = expected
+        .report
+        .filter(|report| report_files::are_several(workspace, report));
+    let Some(report) = several else {
+        let bytes = program::report(workspace, expected.report, ended)?;
+        return counts(expected, &bytes, "", ended);
     };
-    reports::read(format, &bytes).map_err(|error| {
+    let ending = match expected.format {
+        Some(TestFormat::Trx) => "trx",
+        _ => "xml",
+    };
+    let files = report_files::read(workspace, report, ending, since).map_err(|reason| {
+        let told = program::told(ended);
+        Finding::error(format!(
+            "the reports {report} can't be used: {reason}{told}"
+        ))
+    })?;
+    let mut all: Option<TestCounts> = None;
+    for (name, bytes) in files {
+        let counts = counts(expected, &bytes, &format!(" in {name}"), ended)?;
+        match &mut all {
+            Some(all) => all.add(counts),
+            None => all = Some(counts),
+        }
+    }
+    Ok(all.unwrap_or_default())
+}
+
+/// What one report says. `place` says where it is, if that has to be said.
+fn counts(
+    expected: &Expectation<'_>,
+    bytes: &[u8],
+    place: &str,
+    ended: &Ended,
+) -> Result<TestCounts, Finding> {
+    let Some(format) = expected.format.or_else(|| reports::recognise(bytes)) else {
+        let reason = match place {
+            "" => "no test results were found in what it printed; set `format`".to_owned(),
+            place => format!("no test results were found{place}; set `format`"),
+        };
+        return Err(Finding::error(format!("{reason}{}", program::told(ended))));
+    };
+    reports::read(format, bytes).map_err(|error| {
         let reason = format!(
-            "the test results can't be used: {error}{}",
+            "the test results{place} can't be used: {error}{}",
             program::told(ended)
         );
         Finding::new(Outcome::Error, reason)
@@ -103,6 +146,7 @@ fn verdict(counts: &TestCounts, expected: &Expectation<'_>) -> Result<String, St
         failed,
         skipped,
         failures,
+        names: _,
     } = counts;
     let total = counts.total();
     if *failed > 0 {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::agents::Client;
 use super::events::{AttendedRecord, Baseline, LoopRecord, names};
+use super::test_baseline::TestBaseline;
 use super::watch::{LoopEvent, Phase, Watch};
 use super::{Agent, Control, Loop, RunError};
 use crate::config::{AdapterName, Config, Task, Terms};
@@ -230,6 +231,17 @@ impl<'l> Loop<'l> {
         if tripwires.test_count || tripwires.skipped_tests {
             let evidence = self.run_checks(0, None, Wanted::Tests);
             self.learn_test_counts(&evidence);
+            for (check, counts) in evidence
+                .iter()
+                .filter_map(|it| Some((&it.check, it.tests.as_ref()?)))
+            {
+                if let Some(reason) = TestBaseline::why_unnamed(counts) {
+                    let warning = format!(
+                        "the tests of {check} are compared by their number alone, because {reason}"
+                    );
+                    self.watch.see(&LoopEvent::Warning(&warning));
+                }
+            }
             for uncounted in evidence.iter().filter(|it| it.tests.is_none()) {
                 let warning = format!(
                     "the tests of {} can't be counted before the agent begins, so tests that it deletes first are not \

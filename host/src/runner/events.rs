@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::test_baseline::TestBaseline;
 use crate::evidence::{Known, Stream};
 use crate::worktree::Baseline as ProtectedBaseline;
 
@@ -25,18 +26,10 @@ pub(super) struct Baseline {
     pub(super) test_files: Option<ProtectedBaseline>,
     /// The files that say what is to be proven, by path: their digests.
     pub(super) gate_files: BTreeMap<String, String>,
-    /// How many tests each check had.
+    /// The tests that each check had.
     pub(super) tests: BTreeMap<String, TestBaseline>,
     /// The stories, and which of them were proven since.
     pub(super) stories: Known,
-}
-
-/// How many tests there were.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct TestBaseline {
-    /// With those that were skipped.
-    pub(super) total: u64,
-    pub(super) skipped: u64,
 }
 
 /// `agent_ended`

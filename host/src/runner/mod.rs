@@ -18,6 +18,7 @@ mod prompt;
 mod rerun;
 mod resume;
 mod standard;
+mod test_baseline;
 mod tripwire;
 mod turn;
 mod watch;

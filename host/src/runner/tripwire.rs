@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::events::{Baseline, TestBaseline, Tripped};
+use super::events::{Baseline, Tripped};
 use super::iteration::Gathered;
+use super::test_baseline::TestBaseline;
 use super::watch::LoopEvent;
 use super::{Loop, RunError};
 use crate::config::{Config, catalogue};
@@ -154,7 +155,7 @@ impl Loop<'_> {
             let entry = self.baseline.tests.entry(check.to_owned());
             entry.or_insert_with(|| {
                 learned = true;
-                baseline_of(counts)
+                TestBaseline::of(counts)
             });
         }
         learned
@@ -251,16 +252,8 @@ impl Loop<'_> {
         if !self.config.tripwires.test_count {
             return None;
         }
-        test_counts(evidence).find_map(|(check, counts)| {
-            let before = self.baseline.tests.get(check)?;
-            let now = baseline_of(counts);
-            (now.total < before.total).then(|| {
-                format!(
-                    "{check} has {} tests, and had {} when the loop began",
-                    now.total, before.total
-                )
-            })
-        })
+        test_counts(evidence)
+            .find_map(|(check, counts)| self.baseline.tests.get(check)?.missing(check, counts))
     }
 
     fn more_skipped(&self, evidence: &[Evidence]) -> Option<String> {
@@ -269,13 +262,7 @@ impl Loop<'_> {
         }
         test_counts(evidence).find_map(|(check, counts)| {
             let before = self.baseline.tests.get(check)?;
-            let now = baseline_of(counts);
-            (now.skipped > before.skipped).then(|| {
-                format!(
-                    "{check} skips {} tests, and skipped {} when the loop began",
-                    now.skipped, before.skipped
-                )
-            })
+            before.newly_skipped(check, counts)
         })
     }
 
@@ -349,13 +336,6 @@ fn test_counts(evidence: &[Evidence]) -> impl Iterator<Item = (&str, &TestCounts
     evidence
         .iter()
         .filter_map(|evidence| Some((evidence.check.as_str(), evidence.tests.as_ref()?)))
-}
-
-fn baseline_of(counts: &TestCounts) -> TestBaseline {
-    TestBaseline {
-        total: counts.total(),
-        skipped: counts.skipped,
-    }
 }
 
 /// What was done to the memory that only the host may do. `behind` are files that the host itself could not finish.

@@ -6,6 +6,7 @@
 
 use super::TestCounts;
 use super::error::ReportError;
+use super::names::{Collector, Part};
 use super::text::{Line, leading_number, lines, number};
 
 /// Sums the results of all test binaries and doc tests.
@@ -25,6 +26,7 @@ pub(super) fn is_mark(line: &str) -> bool {
 #[derive(Default)]
 struct Run {
     counts: TestCounts,
+    names: Collector,
     state: State,
     /// Binaries of which cargo says that it starts them. It says so elsewhere than where the results stand, so
     /// the order of both is not to be relied on.
@@ -109,6 +111,23 @@ fn announced(line: &str) -> Option<u64> {
     let rest = rest.strip_prefix(" test")?;
     let rest = rest.strip_prefix('s').unwrap_or(rest);
     (rest.is_empty() || rest.starts_with(" (")).then_some(tests)
+}
+
+/// `test NAME ... ok`, `... FAILED` or `... ignored, reason`. A doc test's line in its file is no part of its name.
+fn test_line(line: &str) -> Option<(Part, &str)> {
+    let (name, outcome) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+    let part = match outcome.split([',', ' ']).next()? {
+        "ok" | "FAILED" => Part::Ran,
+        "ignored" => Part::Skipped,
+        _ => return None,
+    };
+    let remarks = [" - should panic", " - compile fail", " - compile"];
+    let remark = remarks.iter().find_map(|remark| name.strip_suffix(remark));
+    let name = remark.unwrap_or(name);
+    let place = name
+        .strip_suffix(')')
+        .and_then(|it| it.rsplit_once(" (line "));
+    Some((part, place.map_or(name, |(name, _)| name)))
 }
 
 /// `test NAME ... FAILED`, or `NAME --- FAILED` in quiet mode.
@@ -219,6 +238,9 @@ impl Run {
         mark: &Mark<'_>,
         mut section: Section,
     ) -> Result<(), ReportError> {
+        if let Some((part, name)) = test_line(&line.text) {
+            self.names.add(part, name);
+        }
         match mark {
             Mark::Result(totals) if totals.fits(section) => {
                 self.add(*totals);
@@ -292,7 +314,10 @@ impl Run {
             Some((line, text)) if self.counts.failed == 0 => {
                 Err(ReportError::given_up(line, &text))
             }
-            _ => Ok(self.counts),
+            _ => {
+                self.counts.names = self.names.if_total(self.counts.total());
+                Ok(self.counts)
+            }
         }
     }
 }
@@ -332,6 +357,23 @@ mod tests {
         assert_eq!(failed, (5, 1, 2, vec!["lies".to_owned()]));
         let passed = counts(include_bytes!("fixtures/cargo_passed.txt"));
         assert_eq!(passed, (3, 0, 1, vec![]));
+    }
+
+    #[test]
+    fn tests_are_named_where_the_mode_shows_them() {
+        let names = |text: &[u8]| read(text).unwrap().names;
+        let failed = names(include_bytes!("fixtures/cargo_failed.txt")).unwrap();
+        let ran = [
+            "crash",
+            "honest",
+            "lies",
+            "src/lib.rs - add",
+            "tests::adds",
+            "tests::panics",
+        ];
+        assert!(failed.ran.iter().eq(ran), "{failed:?}");
+        assert!(failed.skipped.contains("tests::waits"));
+        assert_eq!(names(include_bytes!("fixtures/cargo_quiet.txt")), None);
     }
 
     #[test]

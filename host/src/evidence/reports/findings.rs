@@ -59,25 +59,33 @@ impl Finding {
 
 /// Reads what a scanner found, in the order in which it stands.
 ///
-/// A finding whose severity is not known is taken for high, and a report of neither form is an error: nothing is
-/// dropped quietly.
+/// `level_default` is the severity of findings for which the report gives none. Without it those of SARIF are medium,
+/// as the standard says, and others are high. A severity in an unknown word is high, and a report of neither form is
+/// an error: nothing is dropped quietly.
 ///
 /// ```
 /// use ralph_gate::evidence::reports::{Severity, read_findings};
 ///
-/// let found = read_findings(br#"[{"severity": "moderate", "id": "R1", "title": "Weak hash", "file": "a.c"}]"#)?;
+/// let found = read_findings(br#"[{"severity": "moderate", "id": "R1", "title": "Weak hash", "file": "a.c"}]"#, None)?;
 /// assert_eq!(found[0].severity, Severity::Medium);
 /// assert_eq!(found[0].place.as_deref(), Some("a.c"));
 /// # Ok::<(), ralph_gate::evidence::reports::ReportError>(())
 /// ```
-pub fn read_findings(text: &[u8]) -> Result<Vec<Finding>, ReportError> {
+pub fn read_findings(
+    text: &[u8],
+    level_default: Option<Severity>,
+) -> Result<Vec<Finding>, ReportError> {
     let text = without_mark(text).trim_ascii_start();
     if text.starts_with(b"[") {
         let list: Bounded<Listed> = parse(text)?;
-        return Ok(list.items.iter().map(|item| item.finding("")).collect());
+        return Ok(list
+            .items
+            .iter()
+            .map(|item| item.finding("", level_default))
+            .collect());
     }
     let document: Document = parse(text)?;
-    document.findings()
+    document.findings(level_default)
 }
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, ReportError> {
@@ -103,13 +111,14 @@ struct Document {
 }
 
 impl Document {
-    fn findings(&self) -> Result<Vec<Finding>, ReportError> {
+    fn findings(&self, level_default: Option<Severity>) -> Result<Vec<Finding>, ReportError> {
         let mut findings = Vec::new();
         let mut forms = 0;
         if let Some(runs) = &self.runs {
             forms += 1;
             let version = self.version.as_ref().and_then(Word::text);
-            sarif::findings(version, &runs.items, &mut findings)?;
+            let level = level_default.unwrap_or(Severity::Medium);
+            sarif::findings(version, &runs.items, level, &mut findings)?;
         }
         let lists = [
             &self.findings,
@@ -119,7 +128,7 @@ impl Document {
         ];
         for list in lists.into_iter().flatten() {
             forms += 1;
-            findings.extend(list.findings());
+            findings.extend(list.findings(level_default));
         }
         match forms {
             0 => Err(ReportError::findings(

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::TestCounts;
 use super::error::ReportError;
+use super::names::{Collector, Part};
 use super::text::{Line, lines};
 
 /// Counts the leaves among the tests of all packages.
@@ -136,9 +137,12 @@ impl Run {
             return Err(ReportError::Missing { what });
         }
         let mut counts = TestCounts::default();
+        let mut names = Collector::default();
         for (name, package) in &self.packages {
             package.count(name, &mut counts);
+            package.name(name, &mut names);
         }
+        counts.names = names.finish();
         match &self.not_built {
             Some(name) if counts.failed == 0 => counts.fail(name),
             _ => {}
@@ -174,6 +178,17 @@ impl Package {
             }
             _ => PackageEnd::Failed,
         };
+    }
+
+    /// Names tests, those with others below them too: they are there as long as any of these is.
+    fn name(&self, package: &str, names: &mut Collector) {
+        for (key, test) in &self.tests {
+            let part = match test.outcome() {
+                Outcome::Skipped => Part::Skipped,
+                Outcome::Passed | Outcome::Failed => Part::Ran,
+            };
+            names.add(part, &format!("{package}.{}", key.replace('\0', "/")));
+        }
     }
 
     fn count(&self, name: &str, counts: &mut TestCounts) {
@@ -288,6 +303,18 @@ mod tests {
     fn leaves_count_and_their_parents_do_not() {
         let read = counts(include_bytes!("fixtures/go_failed.txt"));
         assert_eq!(read, (2, 1, 1, vec!["TestTable/a/b".to_owned()]));
+    }
+
+    #[test]
+    fn tests_are_named_with_their_package() {
+        let names = read(include_bytes!("fixtures/go_failed.txt"))
+            .unwrap()
+            .names;
+        let names = names.unwrap();
+        assert!(
+            names.ran.contains("example.org/demo.TestTable/a/b"),
+            "{names:?}"
+        );
     }
 
     #[test]

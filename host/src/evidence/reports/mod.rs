@@ -8,6 +8,7 @@ mod error;
 pub mod findings;
 mod go_json;
 mod junit;
+mod names;
 mod nextest;
 mod node;
 mod pytest;
@@ -16,9 +17,12 @@ mod tap;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trx;
+mod xml;
 
 pub use self::error::ReportError;
 pub use self::findings::{Finding, Severity, read_findings};
+pub use self::names::TestNames;
 pub use self::recognise::recognise;
 
 use serde::Serialize;
@@ -48,6 +52,8 @@ words! {
         Node = "node",
         /// The output of `go test -json`.
         GoJson = "go_json",
+        /// The results file of `dotnet test --logger trx`.
+        Trx = "trx",
     }
 }
 
@@ -63,6 +69,9 @@ pub struct TestCounts {
     /// Names of failed tests: the first 20, each at most 200 bytes, without control characters. Not every report
     /// names what failed, so there may be fewer than `failed`.
     pub failures: Vec<String>,
+    /// The names of all tests, where the report has them.
+    #[serde(skip)]
+    pub names: Option<TestNames>,
 }
 
 impl TestCounts {
@@ -71,6 +80,16 @@ impl TestCounts {
         self.passed
             .saturating_add(self.failed)
             .saturating_add(self.skipped)
+    }
+
+    /// Adds those of another report of the same run.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.passed = self.passed.saturating_add(other.passed);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.skipped = self.skipped.saturating_add(other.skipped);
+        let room = NAMES_LIMIT.saturating_sub(self.failures.len());
+        self.failures.extend(other.failures.into_iter().take(room));
+        self.names = names::join(self.names.take(), other.names);
     }
 
     fn fail(&mut self, name: &str) {
@@ -104,5 +123,6 @@ pub fn read(format: TestFormat, text: &[u8]) -> Result<TestCounts, ReportError> 
         TestFormat::Pytest => pytest::read(text),
         TestFormat::Node => node::read(text),
         TestFormat::GoJson => go_json::read(text),
+        TestFormat::Trx => trx::read(text),
     }
 }

@@ -3,9 +3,15 @@
 //! The summary stands below a rule at the very left, where the shown output of a test is indented; so a test that
 //! prints one is not mistaken for it. Each run that announces how many tests it starts must have its summary.
 
+use std::collections::BTreeSet;
+
 use super::TestCounts;
 use super::error::ReportError;
+use super::names::{Collector, Part};
 use super::text::{Line, leading_number, lines};
+
+/// How many tests are told apart by their names.
+const NAMES_LIMIT: usize = 200_000;
 
 /// Sums the summaries of all runs.
 pub(super) fn read(text: &[u8]) -> Result<TestCounts, ReportError> {
@@ -24,6 +30,11 @@ pub(super) fn is_mark(line: &str) -> bool {
 #[derive(Default)]
 struct Output {
     counts: TestCounts,
+    /// Of tests that have a line of their own.
+    names: Collector,
+    named: BTreeSet<String>,
+    /// Tests that were not reached.
+    not_run: u64,
     summaries: u64,
     /// The run that goes on.
     announced: Option<Announced>,
@@ -51,6 +62,7 @@ struct Announced {
 impl Output {
     fn take(&mut self, line: &Line<'_>) -> Result<(), ReportError> {
         let below = std::mem::replace(&mut self.below, Below::Text);
+        self.take_name(&line.text);
         if is_rule(&line.text) {
             self.below = Below::Rule;
         } else if let Some(tests) = announced(&line.text) {
@@ -68,6 +80,20 @@ impl Output {
             self.counts.name_failure(name);
         }
         Ok(())
+    }
+
+    /// Each test has a line for its last attempt, and one that failed is listed again below the summary.
+    fn take_name(&mut self, line: &str) {
+        if let Some((outcome, name)) = status(line)
+            && self.named.len() < NAMES_LIMIT
+            && self.named.insert(name.to_owned())
+        {
+            let part = match first_word(outcome) {
+                "SKIP" => Part::Skipped,
+                _ => Part::Ran,
+            };
+            self.names.add(part, name);
+        }
     }
 
     fn start(&mut self, line: u64, tests: u64) -> Result<(), ReportError> {
@@ -106,6 +132,7 @@ impl Output {
         self.counts.passed += summary.passed;
         self.counts.failed += summary.failed;
         self.counts.skipped += summary.skipped + not_run;
+        self.not_run += not_run;
         Ok(())
     }
 
@@ -121,6 +148,8 @@ impl Output {
             return Err(announced.unfinished());
         }
         if self.summaries > 0 {
+            let ran = self.counts.passed + self.counts.failed;
+            self.counts.names = self.names.if_ran(ran).filter(|_| self.not_run == 0);
             return Ok(self.counts);
         }
         match self.stray.take() {
@@ -153,6 +182,13 @@ fn announced(line: &str) -> Option<u64> {
 
 /// `  TRY 2 FAIL [   0.019s] (2/5) demo::liar lies`, which the list below a summary has for each failed test.
 fn failed_test(line: &str) -> Option<&str> {
+    let (outcome, name) = status(line)?;
+    let is_harmless = ["PASS", "FLAKY", "LEAK", "SLOW", "SKIP"].contains(&first_word(outcome));
+    (!is_harmless).then_some(name)
+}
+
+/// What a line says of one test, and of which.
+fn status(line: &str) -> Option<(&str, &str)> {
     let (status, rest) = line.split_once(" [")?;
     let right = status.trim_start();
     let outcome = match right.strip_prefix("TRY ") {
@@ -164,18 +200,18 @@ fn failed_test(line: &str) -> Option<&str> {
         && outcome
             .bytes()
             .all(|byte| byte.is_ascii_uppercase() || b"-+ 0123456789".contains(&byte));
-    let is_harmless = ["PASS", "FLAKY", "LEAK", "SLOW", "SKIP"].contains(&first_word(outcome));
-    if !is_status || is_harmless {
+    if !is_status {
         return None;
     }
     let name = rest.split_once("] ")?.1;
-    match name
+    let name = match name
         .strip_prefix('(')
         .and_then(|name| name.split_once(") "))
     {
-        Some((_, name)) => Some(name),
-        None => Some(name.trim_start()),
-    }
+        Some((_, name)) => name,
+        None => name.trim_start(),
+    };
+    Some((outcome, name))
 }
 
 fn first_word(text: &str) -> &str {
@@ -296,6 +332,22 @@ mod tests {
                 "demo::slow sleeps"
             ]
         );
+    }
+
+    #[test]
+    fn tests_that_ran_are_named() {
+        let variants = read(include_bytes!("fixtures/nextest_variants.txt")).unwrap();
+        let ran = [
+            "demo::liar honest",
+            "demo::liar lies",
+            "demo::slow flaky",
+            "demo::slow leaks",
+        ];
+        let names = variants.names.unwrap();
+        assert!(ran.iter().all(|name| names.ran.contains(*name)));
+        assert_eq!(names.ran.len(), 6);
+        let canceled = read(include_bytes!("fixtures/nextest_cancelled.txt")).unwrap();
+        assert_eq!(canceled.names, None);
     }
 
     #[test]

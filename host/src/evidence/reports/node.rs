@@ -5,10 +5,15 @@
 
 use super::TestCounts;
 use super::error::ReportError;
-use super::tap::{Outcome, Point, plan};
+use super::names::{self, Collector, Part, TestNames};
+use super::tap::{self, Outcome, Point, plan};
 use super::text::{Line, lines, number};
 
 const DURATION: &str = "duration_ms";
+/// What stands above the failed tests in the form for people.
+const FAILED_TESTS: &str = "✖ failing tests:";
+/// Deeper than anybody nests suites.
+const DEPTH_LIMIT: usize = 64;
 
 /// Reads the last footer.
 pub(super) fn read(text: &[u8]) -> Result<TestCounts, ReportError> {
@@ -16,7 +21,61 @@ pub(super) fn read(text: &[u8]) -> Result<TestCounts, ReportError> {
     for line in lines(text) {
         output.take(&line);
     }
-    output.finish()
+    let points = output.last.as_ref().and_then(Footer::points);
+    let form = output.last.as_ref().map(|footer| footer.form);
+    let mut counts = output.finish()?;
+    counts.names = match form {
+        Some(Form::Tap) => tap::names_of_node(text, points.unwrap_or_default()),
+        Some(Form::People) => names_for_people(text, points.unwrap_or_default()),
+        None => None,
+    };
+    Ok(counts)
+}
+
+/// The names of tests and suites in the form for people, if there are as many of them as the footer says.
+fn names_for_people(text: &[u8], points: u64) -> Option<TestNames> {
+    let mut names = Collector::default();
+    let mut above: Vec<(usize, String)> = Vec::new();
+    for line in lines(text) {
+        let shown = line.text.trim_start_matches(' ');
+        if shown == FAILED_TESTS {
+            break;
+        }
+        let indent = line.text.len() - shown.len();
+        above.truncate(above.partition_point(|(own, _)| *own <= indent));
+        let Some((mark, name)) = shown.split_once(' ') else {
+            continue;
+        };
+        let (name, rest) = timed(name).unwrap_or((name, ""));
+        let ends = matches!(mark, "✔" | "✖" | "﹣" | "▶") && !rest.is_empty();
+        let opened = above.pop_if(|(own, _)| *own == indent && (ends || mark == "▶"));
+        let is_end_of = opened.is_some_and(|(_, opened)| opened == name);
+        if mark == "▶" && !(ends && is_end_of) {
+            if above.len() >= DEPTH_LIMIT {
+                return None;
+            }
+            above.push((indent, name.to_owned()));
+        } else if ends {
+            let above = above.iter().rev().map(|(_, name)| name.as_str());
+            let path = names::path(std::iter::once(name).chain(above));
+            let is_skipped = mark == "﹣" || rest.contains(" # ");
+            let part = if is_skipped { Part::Skipped } else { Part::Ran };
+            names.add(part, &path);
+        }
+    }
+    names.if_total(points)
+}
+
+/// A name before the time that a test took, and the time with what stands behind it.
+fn timed(text: &str) -> Option<(&str, &str)> {
+    let end = text.rfind("ms)")?;
+    let at = text.get(..end)?.rfind(" (")?;
+    let (name, time) = text.split_at(at);
+    let digits = time.strip_prefix(" (")?.split_once("ms)")?.0;
+    let is_time = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    is_time.then_some((name, time))
 }
 
 /// Whether a line is one that only node writes.
@@ -86,7 +145,7 @@ impl Output {
         match &self.details {
             Details::Block { indent: own } => self.take_block(text, indent, *own),
             _ if text == "---" => self.details = Details::Block { indent },
-            _ if text == "✖ failing tests:" => {
+            _ if text == FAILED_TESTS => {
                 self.failures.clear();
                 self.details = Details::FailedTests;
             }
@@ -200,6 +259,7 @@ struct Footer {
     form: Form,
     /// The values of as many of the keys as were read.
     values: Vec<u64>,
+    suites: Option<u64>,
     end: End,
 }
 
@@ -215,6 +275,7 @@ impl Footer {
             line,
             form,
             values: Vec::new(),
+            suites: None,
             end: End::Open,
         }
     }
@@ -226,11 +287,18 @@ impl Footer {
         }
         match KEYS.get(self.values.len()) {
             Some(key) if *key == entry.key => self.values.push(number(entry.value)?),
-            Some(_) if self.values.len() == 1 && entry.key == SUITES => {}
+            Some(_) if self.values.len() == 1 && entry.key == SUITES => {
+                self.suites = Some(number(entry.value)?);
+            }
             None if entry.key == DURATION => self.end = End::Reached,
             _ => return None,
         }
         Some(self)
+    }
+
+    /// Tests and suites.
+    fn points(&self) -> Option<u64> {
+        Some(self.values.first()? + self.suites?)
     }
 
     fn is_whole(&self) -> bool {
@@ -246,6 +314,7 @@ impl Footer {
             failed: failed + cancelled,
             skipped: skipped + todo,
             failures: Vec::new(),
+            names: None,
         };
         if counts.total() == tests {
             return Ok(counts);
@@ -283,6 +352,28 @@ mod tests {
         let expected = (3, 4, 2, names.to_vec());
         assert_eq!(counts(include_bytes!("fixtures/node_tap.txt")), expected);
         assert_eq!(counts(include_bytes!("fixtures/node_spec.txt")), expected);
+    }
+
+    #[test]
+    fn both_forms_name_the_same_tests() {
+        for (tap, people) in [
+            (
+                include_bytes!("fixtures/node_tap.txt").as_slice(),
+                include_bytes!("fixtures/node_spec.txt").as_slice(),
+            ),
+            (
+                include_bytes!("fixtures/node_nested_tap.txt"),
+                include_bytes!("fixtures/node_nested_spec.txt"),
+            ),
+        ] {
+            let names = read(tap).unwrap().names;
+            assert!(names.is_some());
+            assert_eq!(read(people).unwrap().names, names);
+        }
+        let names = read(include_bytes!("fixtures/node_nested_tap.txt")).unwrap();
+        let names = names.names.unwrap();
+        assert!(names.ran.contains("nested > works"));
+        assert!(names.skipped.contains("multiplies") && names.skipped.contains("divides"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use super::TestCounts;
 use super::error::ReportError;
+use super::names::{Collector, Part};
 use super::text::{leading_number, lines};
 
 /// Reads the last summary.
@@ -12,7 +13,13 @@ pub(super) fn read(text: &[u8]) -> Result<TestCounts, ReportError> {
     let mut last = None;
     let mut shown = None;
     let mut named = Vec::new();
+    let mut names = Collector::default();
     for line in lines(text) {
+        if shown.is_none()
+            && let Some((part, name)) = verbose(&line.text)
+        {
+            names.add(part, name);
+        }
         if let Some(counts) = summary(&line.text) {
             last = Some((line.number, counts));
         } else if is_failures_title(&line.text) {
@@ -35,6 +42,7 @@ pub(super) fn read(text: &[u8]) -> Result<TestCounts, ReportError> {
             &found,
         ));
     }
+    counts.names = names.if_total(counts.total());
     if counts.failed > 0 {
         for name in &named {
             counts.name_failure(name);
@@ -57,6 +65,23 @@ fn title(line: &str) -> Option<&str> {
 
 fn is_failures_title(line: &str) -> bool {
     matches!(title(line), Some("FAILURES" | "ERRORS"))
+}
+
+/// `path::test PASSED [ 14%]`, as `-v` shows each test. What it shows of subtests names none.
+fn verbose(line: &str) -> Option<(Part, &str)> {
+    let (line, _) = line.strip_suffix("%]")?.rsplit_once('[')?;
+    let line = line.trim_end();
+    let (name, status) = match line.rsplit_once(" (") {
+        // Why it was skipped.
+        Some((test, _)) if line.ends_with(')') => test.rsplit_once(' ')?,
+        _ => line.rsplit_once(' ')?,
+    };
+    let part = match status {
+        "PASSED" | "FAILED" | "ERROR" | "XPASS" => Part::Ran,
+        "SKIPPED" | "XFAIL" => Part::Skipped,
+        _ => return None,
+    };
+    name.contains("::").then_some((part, name))
 }
 
 /// `FAILED path::test - reason`, as the list above the summary has it.
@@ -93,7 +118,12 @@ fn add(counts: &mut TestCounts, tests: u64, words: &str) -> Option<()> {
     if words.is_empty() || !words.chars().all(is_word) {
         return None;
     }
-    match words.rsplit(' ').next()? {
+    // Subtests that did not fail are told again by the test that they belong to.
+    let outcome = words.rsplit(' ').next()?;
+    if words.starts_with("subtest") && outcome != "failed" {
+        return Some(());
+    }
+    match outcome {
         "passed" | "xpassed" => counts.passed += tests,
         "failed" | "error" | "errors" => counts.failed += tests,
         "skipped" | "xfailed" => counts.skipped += tests,
@@ -145,6 +175,16 @@ mod tests {
             counts(include_bytes!("fixtures/pytest_double.txt")),
             (1, 5, 0)
         );
+    }
+
+    #[test]
+    fn subtests_are_told_but_not_counted() {
+        let green = read(include_bytes!("fixtures/pytest_subtests.txt")).unwrap();
+        assert_eq!((green.passed, green.failed, green.skipped), (5, 0, 2));
+        let names = green.names.unwrap();
+        assert_eq!((names.ran.len(), names.skipped.len()), (5, 2));
+        let failed = counts(include_bytes!("fixtures/pytest_subtests_failed.txt"));
+        assert_eq!(failed, (4, 2, 2));
     }
 
     #[test]

@@ -8,8 +8,11 @@ use super::{TestFormat, cargo, go_json, nextest, node, pytest, tap};
 /// Which format a text is in, or none if it can't be told: nothing in it is known, or marks of several formats are.
 /// A torn report is recognised too; whether it is evidence, [`super::read`] says.
 pub fn recognise(text: &[u8]) -> Option<TestFormat> {
-    if is_xml(text) {
+    if is_xml(text, b"<testsuite") {
         return Some(TestFormat::Junit);
+    }
+    if is_xml(text, b"<TestRun") {
+        return Some(TestFormat::Trx);
     }
     let mut found: BTreeSet<TestFormat> = lines(text).filter_map(|line| mark(&line)).collect();
     // Node writes TAP, and nextest shows what test binaries write.
@@ -25,13 +28,13 @@ pub fn recognise(text: &[u8]) -> Option<TestFormat> {
     }
 }
 
-/// Whether a text is an XML document that has a test suite near its beginning.
-fn is_xml(text: &[u8]) -> bool {
+/// Whether a text is an XML document that has an element near its beginning.
+fn is_xml(text: &[u8], element: &[u8]) -> bool {
     const NEAR: usize = 4096;
     let text = without_mark(text).trim_ascii_start();
     let near = text.get(..NEAR).unwrap_or(text);
-    let suite = b"<testsuite";
-    text.starts_with(b"<") && near.windows(suite.len()).any(|window| window == suite)
+    let has = |window: &[u8]| window == element;
+    text.starts_with(b"<") && near.windows(element.len()).any(has)
 }
 
 fn mark(line: &Line<'_>) -> Option<TestFormat> {

@@ -13,12 +13,31 @@ macro_rules! fixtures {
     };
 }
 
-const FIXTURES: [Fixture; 32] = fixtures![
+const FIXTURES: [Fixture; 51] = fixtures![
     Junit "junit_several.xml",
     Junit "junit_pytest.xml",
     Junit "junit_pytest_double.xml",
     Junit "junit_nextest.xml",
     Junit "junit_node.xml",
+    Junit "junit_pytest_subtests.xml",
+    Junit "junit_pytest_subtests_failed.xml",
+    Junit "junit_gotestsum_rerun.xml",
+    Junit "junit_jest.xml",
+    Junit "junit_jest_failed.xml",
+    Junit "junit_vitest.xml",
+    Junit "junit_vitest_failed.xml",
+    Junit "junit_mocha.xml",
+    Junit "junit_mocha_failed.xml",
+    Junit "junit_node_nested_failed.xml",
+    Trx "dotnet.trx",
+    Tap "tap_vitest.txt",
+    Tap "tap_vitest_failed.txt",
+    Tap "tap_mocha.txt",
+    Tap "tap_mocha_failed.txt",
+    Pytest "pytest_subtests.txt",
+    Pytest "pytest_subtests_failed.txt",
+    Node "node_nested_tap.txt",
+    Node "node_nested_spec.txt",
     Tap "tap_12.txt",
     Tap "tap_14.txt",
     Cargo "cargo_failed.txt",
@@ -153,7 +172,7 @@ fn no_changed_byte_ends_in_a_panic() {
     }
     for text in FINDINGS {
         for_each_damage(text, |damaged| {
-            let _ = read_findings(damaged);
+            let _ = read_findings(damaged, None);
         });
     }
 }
@@ -177,7 +196,7 @@ fn cut_findings_are_an_error() {
     for text in FINDINGS {
         let whole = text.trim_ascii_end();
         for end in 0..whole.len() {
-            assert!(read_findings(&whole[..end]).is_err(), "cut at {end}");
+            assert!(read_findings(&whole[..end], None).is_err(), "cut at {end}");
         }
     }
 }
@@ -209,4 +228,53 @@ fn huge_numbers_do_not_overflow() {
             assert!(read(format, text.as_bytes()).is_err(), "{format:?}: {text}");
         }
     }
+}
+
+/// The texts that a reader gives to people and to later comparisons.
+fn told(counts: &TestCounts) -> impl Iterator<Item = &String> {
+    let names = counts.names.iter();
+    let names = names.flat_map(|names| names.ran.iter().chain(&names.skipped));
+    names.chain(&counts.failures)
+}
+
+#[test]
+fn every_name_of_a_damaged_report_is_bounded_and_clean() {
+    for (format, text) in FIXTURES {
+        for at in (0..text.len()).step_by(7) {
+            let damaged = [&text[..at], b"\x1b[2J\x07\xe2\x80\xae", &text[at..]].concat();
+            let Ok(counts) = read(format, &damaged) else {
+                continue;
+            };
+            for name in told(&counts) {
+                assert!(name.len() <= 200, "{name}");
+                assert!(!name.contains(char::is_control), "{name:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn more_names_than_are_read_are_counted_alone() {
+    let tests = 200_001;
+    let points: String = (1..=tests).map(|number| format!("ok {number}\n")).collect();
+    let tap = read(TestFormat::Tap, format!("1..{tests}\n{points}").as_bytes()).unwrap();
+    assert_eq!((tap.passed, tap.names), (tests, None));
+    let name = "x".repeat(200);
+    let cases: String = (0..tests)
+        .map(|number| format!("<testcase name='{number}'/>"))
+        .collect();
+    let text = format!("<testsuite name='{name}'>{cases}</testsuite>");
+    let junit = read(TestFormat::Junit, text.as_bytes()).unwrap();
+    assert_eq!((junit.passed, junit.names), (tests, None));
+}
+
+#[test]
+fn reports_of_one_run_are_summed() {
+    let one = read(TestFormat::Tap, b"1..2\nok 1 - a\nnot ok 2 - b\n").unwrap();
+    let mut all = read(TestFormat::Tap, b"1..1\nok 1 - c # SKIP\n").unwrap();
+    all.add(one.clone());
+    assert_eq!((all.passed, all.failed, all.skipped), (1, 1, 1));
+    assert_eq!(told(&all).collect::<Vec<_>>(), ["a", "b", "c", "b"]);
+    all.add(TestCounts { names: None, ..one });
+    assert_eq!((all.total(), all.names), (5, None));
 }

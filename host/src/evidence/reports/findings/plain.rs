@@ -25,23 +25,24 @@ pub(super) struct Listed {
 
 impl Listed {
     /// The finding; `key` is what it is called if it has no other name.
-    pub(super) fn finding(&self, key: &str) -> Finding {
+    pub(super) fn finding(&self, key: &str, level_default: Option<Severity>) -> Finding {
         let rule = first_of([&self.rule, &self.id]).unwrap_or_else(|| key.to_owned());
         let message = first_of([&self.message, &self.title, &self.description]);
         let place = first_of([&self.path, &self.file]);
         Finding::new(
-            self.severity(),
+            self.severity(level_default),
             &rule,
             &message.unwrap_or_default(),
             place.as_deref(),
         )
     }
 
-    /// The worst of what it says. An entry that says nothing may be anything.
-    fn severity(&self) -> Severity {
+    /// The worst of what it says. An entry that says nothing may be anything, unless the caller knows better.
+    fn severity(&self, level_default: Option<Severity>) -> Severity {
         let said = [&self.severity, &self.level, &self.risk];
         let said = said.into_iter().flatten();
-        said.map(severity).max().unwrap_or(Severity::High)
+        let usual = level_default.unwrap_or(Severity::High);
+        said.map(severity).max().unwrap_or(usual)
     }
 }
 
@@ -67,9 +68,12 @@ pub(super) struct List {
 }
 
 impl List {
-    pub(super) fn findings(&self) -> impl Iterator<Item = Finding> {
+    pub(super) fn findings(
+        &self,
+        level_default: Option<Severity>,
+    ) -> impl Iterator<Item = Finding> {
         let entries = self.entries.items.iter();
-        entries.map(|(key, listed)| listed.finding(key))
+        entries.map(move |(key, listed)| listed.finding(key, level_default))
     }
 }
 

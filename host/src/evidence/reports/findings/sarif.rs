@@ -12,6 +12,7 @@ use super::{Finding, Severity};
 pub(super) fn findings(
     version: Option<&str>,
     runs: &[Run],
+    level_default: Severity,
     findings: &mut Vec<Finding>,
 ) -> Result<(), ReportError> {
     if !version.is_some_and(|version| version.starts_with("2.1.")) {
@@ -25,7 +26,7 @@ pub(super) fn findings(
         return Err(ReportError::findings("there is no run of a scanner"));
     }
     for (run, number) in runs.iter().zip(1..) {
-        run.findings(number, findings)?;
+        run.findings(number, level_default, findings)?;
     }
     Ok(())
 }
@@ -183,7 +184,12 @@ struct Region {
 }
 
 impl Run {
-    fn findings(&self, number: u64, findings: &mut Vec<Finding>) -> Result<(), ReportError> {
+    fn findings(
+        &self,
+        number: u64,
+        level_default: Severity,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), ReportError> {
         let failed = |invocation: &Invocation| invocation.execution_successful == Some(false);
         let invocations = self.invocations.as_ref();
         if invocations.is_some_and(|invocations| invocations.items.iter().any(failed)) {
@@ -196,7 +202,7 @@ impl Run {
         };
         let rules = Rules::new(&self.tool);
         let present = results.items.iter().filter(|result| result.is_present());
-        findings.extend(present.map(|result| result.finding(rules.find(result))));
+        findings.extend(present.map(|result| result.finding(rules.find(result), level_default)));
         Ok(())
     }
 }
@@ -308,21 +314,22 @@ impl Outcome {
         text(self.rule_id.as_ref()).or_else(|| text(reference))
     }
 
-    fn finding(&self, rule: Option<&Rule>) -> Finding {
+    fn finding(&self, rule: Option<&Rule>, level_default: Severity) -> Finding {
         let name = self.id().or_else(|| text(rule?.id.as_ref()));
         let message = self.message.as_ref().and_then(Message::text);
         let message = message.or_else(|| rule?.short_description.as_ref()?.text());
         Finding::new(
-            self.severity(rule),
+            self.severity(rule, level_default),
             name.unwrap_or_default(),
             message.unwrap_or_default(),
             self.place().as_deref(),
         )
     }
 
-    fn severity(&self, rule: Option<&Rule>) -> Severity {
+    fn severity(&self, rule: Option<&Rule>, level_default: Severity) -> Severity {
         let by_rule = rule.and_then(|rule| rule.default_configuration.as_ref()?.level.as_ref());
-        let by_level = level(self.level.as_ref().or(by_rule));
+        let by_level = self.level.as_ref().or(by_rule);
+        let by_level = by_level.map_or(level_default, level);
         let score = rule.and_then(|rule| rule.properties.as_ref()?.security_severity.as_ref());
         score.map_or(by_level, |score| scored(score, by_level))
     }
@@ -352,13 +359,13 @@ fn text(word: Option<&Word>) -> Option<&str> {
     word.and_then(Word::text)
 }
 
-fn level(word: Option<&Word>) -> Severity {
-    match word.map(Word::text) {
-        None | Some(Some("warning")) => Severity::Medium,
-        Some(Some("note")) => Severity::Low,
-        Some(Some("none")) => Severity::Info,
+fn level(word: &Word) -> Severity {
+    match word.text() {
+        Some("warning") => Severity::Medium,
+        Some("note") => Severity::Low,
+        Some("none") => Severity::Info,
         // "error", and what nobody has heard of.
-        Some(_) => Severity::High,
+        _ => Severity::High,
     }
 }
 

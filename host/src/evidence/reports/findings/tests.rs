@@ -5,7 +5,7 @@ use ralph_gate_component::Word as _;
 use super::*;
 
 fn found(text: &str) -> Vec<Finding> {
-    read_findings(text.as_bytes()).unwrap()
+    read_findings(text.as_bytes(), None).unwrap()
 }
 
 fn severities(text: &str) -> Vec<&'static str> {
@@ -16,7 +16,9 @@ fn severities(text: &str) -> Vec<&'static str> {
 }
 
 fn refused(text: &str) -> String {
-    read_findings(text.as_bytes()).unwrap_err().to_string()
+    read_findings(text.as_bytes(), None)
+        .unwrap_err()
+        .to_string()
 }
 
 fn sarif(rules: &str, results: &str) -> String {
@@ -27,7 +29,7 @@ fn sarif(rules: &str, results: &str) -> String {
 
 #[test]
 fn a_sarif_report_is_read_in_order() {
-    let found = read_findings(include_bytes!("../fixtures/findings.sarif")).unwrap();
+    let found = read_findings(include_bytes!("../fixtures/findings.sarif"), None).unwrap();
     let found: Vec<_> = found
         .iter()
         .map(|finding| {
@@ -238,4 +240,26 @@ fn severities_are_ordered_and_have_names() {
         assert_eq!(Severity::parse(severity.as_str()), Some(severity));
     }
     assert_eq!(Severity::parse("High"), None);
+}
+
+#[test]
+fn findings_without_a_level_have_the_one_that_is_set() {
+    let leak = r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"gitleaks","rules":[{"id":"aws"}]}},
+        "results":[{"ruleId":"aws","message":{"text":"a secret"}},{"ruleId":"aws","level":"note"}]}]}"#;
+    let severities = |text: &str, level| -> Vec<Severity> {
+        let found = read_findings(text.as_bytes(), level).unwrap();
+        found.iter().map(|finding| finding.severity).collect()
+    };
+    assert_eq!(severities(leak, None), [Severity::Medium, Severity::Low]);
+    let critical = Some(Severity::Critical);
+    assert_eq!(
+        severities(leak, critical),
+        [Severity::Critical, Severity::Low]
+    );
+    let list = r#"[{"id":"a"},{"id":"b","severity":"low"}]"#;
+    assert_eq!(severities(list, None), [Severity::High, Severity::Low]);
+    assert_eq!(
+        severities(list, Some(Severity::Info)),
+        [Severity::Info, Severity::Low]
+    );
 }
