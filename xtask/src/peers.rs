@@ -1,4 +1,5 @@
-//! What tests compare with or are asked by, installed by pip into the build folder, as it is pinned beside each test.
+//! What tests compare with or are asked by, installed by pip and npm into the build folder, as it is pinned beside each
+//! test.
 
 use anyhow::Result;
 
@@ -56,4 +57,28 @@ impl Peer {
             reason,
         }))
     }
+}
+
+/// The test target that reads what real test runners write.
+pub(crate) const READERS: &str = "readers";
+
+/// Installs the test runners whose reports are read. Gives why that was not possible.
+pub(crate) fn ensure_readers(workspace: &Workspace) -> Result<Option<Skip>> {
+    let folder = |name: &str| {
+        let source = workspace.path("tests/readers").join(name);
+        (source, workspace.target().join(READERS).join(name))
+    };
+    let (source, target) = folder("npm");
+    let npm = Place::of_npm(source, target);
+    let (source, target) = folder("python");
+    let python = Place::of_python(source, target);
+    let contents = "jest, vitest and mocha, 100 MB on the disk";
+    let reason = match install::npm(workspace, &npm, contents)? {
+        Some(reason) => Some(reason),
+        None => install::python(workspace, &python, "pytest, 30 MB on the disk")?,
+    };
+    Ok(reason.map(|reason| Skip {
+        name: READERS.to_owned(),
+        reason,
+    }))
 }

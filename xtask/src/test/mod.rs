@@ -134,6 +134,11 @@ const STEPS: &[Step] = &[
         run: test_telemetry,
     },
     Step {
+        name: "readers",
+        extent: Extent::Usual,
+        run: read_real_reports,
+    },
+    Step {
         name: "policy templates",
         extent: Extent::Usual,
         run: policy_templates,
@@ -284,6 +289,7 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
         peers::BUCKET.target,
         peers::OPENAPI.target,
         peers::TELEMETRY.target,
+        peers::READERS,
         GO,
     ]
     .map(|it| format!("--test={it}"));
@@ -395,6 +401,14 @@ fn benchmarks(run: &mut Run<'_>) -> Result<Counts> {
         skips,
         ..Counts::default()
     })
+}
+
+/// What test runners write, read.
+fn read_real_reports(run: &mut Run<'_>) -> Result<Counts> {
+    match peers::ensure_readers(run.workspace)? {
+        Some(skip) => Ok(skipped(skip)),
+        None => run_tests(run, &["--test", peers::READERS]),
+    }
 }
 
 /// Every log that the steps before have left, in each language that could be built.

@@ -1,0 +1,3 @@
+module example.org/readers
+
+go 1.19
