@@ -15,7 +15,7 @@ const READ_LIMIT: usize = 200_000;
 /// How many bytes of names of one report are read.
 const READ_BYTES_LIMIT: usize = 32 << 20;
 /// How many names are kept for comparison.
-pub(crate) const KEPT_LIMIT: usize = 10_000;
+const KEPT_LIMIT: usize = 10_000;
 /// How many bytes of names are kept for comparison.
 const KEPT_BYTES_LIMIT: usize = 1 << 20;
 

@@ -12,7 +12,7 @@ use super::text::{leading_number, lines};
 pub(super) fn read(text: &[u8]) -> Result<TestCounts, ReportError> {
     let mut last = None;
     let mut shown = None;
-    let mut named = Vec::new();
+    let mut failed = Vec::new();
     let mut names = Collector::default();
     for line in lines(text) {
         if shown.is_none()
@@ -25,9 +25,9 @@ pub(super) fn read(text: &[u8]) -> Result<TestCounts, ReportError> {
         } else if is_failures_title(&line.text) {
             shown = Some(line.number);
         } else if let Some(name) = failed_test(&line.text)
-            && named.len() < super::NAMES_LIMIT
+            && failed.len() < super::NAMES_LIMIT
         {
-            named.push(name.to_owned());
+            failed.push(name.to_owned());
         }
     }
     let (line, mut counts) = last.ok_or(ReportError::Missing { what: "summary" })?;
@@ -44,7 +44,7 @@ pub(super) fn read(text: &[u8]) -> Result<TestCounts, ReportError> {
     }
     counts.names = names.if_total(counts.total());
     if counts.failed > 0 {
-        for name in &named {
+        for name in &failed {
             counts.name_failure(name);
         }
     }

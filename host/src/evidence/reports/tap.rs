@@ -722,13 +722,14 @@ mod tests {
 
     #[test]
     fn depth_is_bounded() {
-        let deep: String = (0..1000)
-            .map(|level| format!("{}ok 1\n", "    ".repeat(level)))
-            .collect();
+        let line = |point: &str, level| format!("{}{point}\n", "    ".repeat(level));
+        let lines = |point: &str| -> String {
+            let lines: Vec<String> = (0..1000).map(|level| line(point, level)).collect();
+            lines.concat()
+        };
+        let deep = lines("ok 1");
         assert!(read(format!("1..1\n{deep}").as_bytes()).is_ok());
-        let nested: String = (0..1000)
-            .map(|level| format!("{}ok 1 - a {{\n", "    ".repeat(level)))
-            .collect();
+        let nested = lines("ok 1 - a {");
         refused(&format!("1..1\n{nested}"));
     }
 
