@@ -143,6 +143,7 @@ fn a_page_of_another_site_is_not_answered() {
     for headers in [
         [("host", "evil.example"), ("accept", "*/*")],
         [("host", "localhost"), ("origin", "https://evil.example")],
+        [("host", "localhost"), ("sec-fetch-site", "cross-site")],
     ] {
         let answer = connection
             .send("GET", "/v1/openapi.json", &headers, b"")

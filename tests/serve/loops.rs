@@ -495,3 +495,19 @@ fn a_server_that_is_told_to_end_leaves_its_loops_resumable() {
     let events = connection.events().unwrap();
     assert_eq!(events.last().unwrap().1["stop_reason"], "completed");
 }
+
+#[test]
+fn the_events_of_a_loop_that_has_ended_can_still_be_read() {
+    let place = place();
+    let server = server(&place);
+    let mut stream = begin(&server, &request("over"));
+    let heard = stream.events().unwrap();
+    assert_eq!(heard.last().unwrap().0, "stopped");
+    let mut connection = server.connect().unwrap();
+    assert_eq!(connection.get("/v1/loops/over/events").unwrap().status, 200);
+    let again = connection.events().unwrap();
+    assert_eq!(again, heard);
+    for (name, data) in &again {
+        assert_eq!(&data["event"], name, "one name for one event");
+    }
+}

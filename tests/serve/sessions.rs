@@ -369,3 +369,44 @@ fn sessions_are_kept_apart_from_loops() {
     );
     assert!(answer.body.contains("--store"), "{}", answer.body);
 }
+
+#[test]
+fn sessions_are_listed_and_removed_in_the_state_that_was_seen() {
+    let kept = Kept::start();
+    let mut harness = kept.connect();
+    let list =
+        |harness: &mut Harness| harness.0.get("/v1/sessions").unwrap().json()["sessions"].clone();
+    assert_eq!(list(&mut harness), json!([]));
+    let tag = harness.begin("one").header("etag").unwrap().to_owned();
+    harness.begin("two");
+    let listed = list(&mut harness);
+    let mut keys: Vec<String> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["key"].to_string())
+        .collect();
+    keys.sort();
+    assert_eq!(keys.len(), 2, "{listed:#}");
+    assert!(
+        keys[0].contains("one") && keys[1].contains("two"),
+        "{keys:?}"
+    );
+
+    let remove = |harness: &mut Harness, headers: &[(&str, &str)]| {
+        let answer = harness
+            .0
+            .send("DELETE", "/v1/sessions/one", headers, b"")
+            .unwrap();
+        answer.status
+    };
+    assert_eq!(remove(&mut harness, &[]), 428);
+    harness.evaluate("one", &tag, &iteration(1, "fail"));
+    assert_eq!(remove(&mut harness, &[("if-match", &tag)]), 412);
+    assert_eq!(remove(&mut harness, &[("if-match", "*")]), 200);
+    assert_eq!(harness.get("one").status, 404);
+    assert_eq!(list(&mut harness).as_array().unwrap().len(), 1);
+    assert_eq!(remove(&mut harness, &[("if-match", "*")]), 404);
+    // Its key is free again.
+    assert_eq!(harness.begin("one").status, 201);
+}

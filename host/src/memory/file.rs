@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
-use super::disk::{Missing, SessionFolder};
+use super::disk::{Action, DiskError, Missing, SessionFolder};
 use super::lock::{self, Patience};
 use super::{
     Change, Finding, LoopMemoryStore, MemoryError, Saved, SessionKey, Start, State, Store,
@@ -117,6 +117,14 @@ impl<'g> FileStore<'g> {
     /// Saves a change. When this returns, it is on the disk.
     pub fn save(&mut self, change: &Change) -> Result<Saved, MemoryError> {
         self.0.save(change)
+    }
+
+    /// Removes the session with everything in it, while nobody else can write to it. A link in it is removed, and not what
+    /// it leads to.
+    pub fn remove(self) -> Result<(), MemoryError> {
+        let path = self.path();
+        let failed = |error| DiskError::io(Action::Remove, path.display(), error).into();
+        std::fs::remove_dir_all(path).map_err(failed)
     }
 
     /// Where the session is.

@@ -55,6 +55,13 @@ fn is_local(headers: &HeaderMap) -> Result<(), Problem> {
     if headers.contains_key(header::ORIGIN) {
         return forbidden("pages may not ask a server without a token; start it with --token-file");
     }
+    // A page may ask without an origin: by an image, a link or a script. `none` is a person who typed the address.
+    let site = headers.get("sec-fetch-site");
+    if site.is_some_and(|site| !matches!(site.as_bytes(), b"none" | b"same-origin")) {
+        return forbidden(
+            "pages of other sites may not ask this server; it is for programs of its own machine",
+        );
+    }
     let host = headers
         .get(header::HOST)
         .and_then(|host| host.to_str().ok());
@@ -136,5 +143,20 @@ mod tests {
             (header::ORIGIN, "http://localhost"),
         ]);
         assert!(door.enter(&page).is_err());
+    }
+
+    #[test]
+    fn what_a_page_of_another_site_fetches_is_refused_without_an_origin_too() {
+        let door = Door::new(None);
+        let fetch = |site: &str| {
+            let name = header::HeaderName::from_static("sec-fetch-site");
+            door.enter(&headers(&[(header::HOST, "localhost"), (name, site)]))
+        };
+        for site in ["cross-site", "same-site", "CROSS-SITE", ""] {
+            assert!(fetch(site).is_err(), "{site}");
+        }
+        for site in ["none", "same-origin"] {
+            assert!(fetch(site).is_ok(), "{site}");
+        }
     }
 }

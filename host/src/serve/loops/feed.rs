@@ -72,6 +72,11 @@ impl Feed {
         self.news.send_modify(|news| news.count = count);
     }
 
+    /// How much is kept, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.told().bytes
+    }
+
     /// There will be no more.
     pub(super) fn end(&self) {
         self.news.send_modify(|news| news.is_over = true);

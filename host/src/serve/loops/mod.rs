@@ -8,7 +8,7 @@ mod path;
 mod process;
 mod tell;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,6 +35,9 @@ use process::{Begun, Start};
 const LONGEST_PROMPT: usize = 64 << 10;
 /// The longest name or reason of an operator, in bytes.
 const LONGEST_NOTE: usize = 1000;
+/// How many loops that have ended are kept for whoever asks for their events, and how many bytes of events.
+const MAX_ENDED: usize = 256;
+const MAX_ENDED_BYTES: usize = 64 << 20;
 /// How many sessions are listed.
 const LISTED: usize = 10_000;
 
@@ -45,6 +48,8 @@ pub(super) struct Loops {
     /// Where the sessions are.
     pub(super) root: PathBuf,
     running: Mutex<BTreeMap<SessionKey, Arc<Feed>>>,
+    /// The events of loops that have ended, the newest last.
+    ended: Mutex<VecDeque<(SessionKey, Arc<Feed>)>>,
     begun: AtomicU64,
 }
 
@@ -54,6 +59,7 @@ impl Loops {
             root: config.workspace.join(&config.memory.root),
             config,
             running: Mutex::default(),
+            ended: Mutex::default(),
             begun: AtomicU64::new(0),
         }
     }
@@ -65,6 +71,30 @@ impl Loops {
     /// A loop that is under way here.
     fn feed(&self, key: &SessionKey) -> Option<Arc<Feed>> {
         self.running().get(key).cloned()
+    }
+
+    /// The events of a loop that is under way here, or that has ended and whose events are still kept.
+    fn told(&self, key: &SessionKey) -> Option<Arc<Feed>> {
+        let ended = || {
+            let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = ended.iter().rev().find(|(it, _)| it == key);
+            found.map(|(_, feed)| Arc::clone(feed))
+        };
+        self.feed(key).or_else(ended)
+    }
+
+    /// Keeps the events of a loop that has ended, and forgets the oldest ones beyond the limits.
+    fn keep_ended(&self, key: &SessionKey, feed: &Arc<Feed>) {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.retain(|(it, _)| it != key);
+        ended.push_back((key.clone(), Arc::clone(feed)));
+        let mut bytes: usize = ended.iter().map(|(_, feed)| feed.size()).sum();
+        while ended.len() > MAX_ENDED || bytes > MAX_ENDED_BYTES && ended.len() > 1 {
+            let Some((_, oldest)) = ended.pop_front() else {
+                return;
+            };
+            bytes = bytes.saturating_sub(oldest.size());
+        }
     }
 
     /// Takes a seat for a loop, or says why there is none.
@@ -132,8 +162,9 @@ struct Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.loops.running().remove(&self.key);
         self.feed.end();
+        self.loops.keep_ended(&self.key, &self.feed);
+        self.loops.running().remove(&self.key);
     }
 }
 
@@ -230,14 +261,18 @@ async fn complete(
     blocking(complete).await
 }
 
-/// The events of a loop that is under way, from the one on that the client saw last.
+/// The events of a loop that is under way or has ended, from the one on that the client saw last.
 fn again(loops: &Loops, key: &SessionKey, asked: &Asked) -> Result<Reply, Problem> {
     let last = asked.headers.get("last-event-id");
     let last = last.and_then(|last| last.to_str().ok()?.parse().ok());
-    match loops.feed(key) {
+    match loops.told(key) {
         Some(feed) => Ok(events(feed.subscribe(last))),
         None => {
-            let detail = format!("no loop of the session {:?} is running here", key.text());
+            let detail = format!(
+                "no loop of the session {:?} is running here, and none has ended whose events are still kept; `ralph-gate logs` \
+                 shows its log",
+                key.text()
+            );
             Err(Problem::not_found("no_loop", detail))
         }
     }

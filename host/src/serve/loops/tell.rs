@@ -28,7 +28,15 @@ pub(super) fn told(line: &str) -> Vec<Told> {
         Some("ended") => "stopped",
         _ => return Vec::new(),
     };
-    vec![Told { name, data }]
+    vec![named(name, data)]
+}
+
+/// An event under one name: that of the stream stands in its data, too.
+fn named(name: &'static str, mut data: Value) -> Told {
+    if let Some(fields) = data.as_object_mut() {
+        fields.insert("event".to_owned(), json!(name));
+    }
+    Told { name, data }
 }
 
 fn is(data: &Value, path: &str, value: impl Into<Value>) -> bool {
@@ -40,17 +48,17 @@ fn verdict(data: Value) -> Vec<Told> {
     let is_refused =
         is(&data, "/verdict/decision", "continue") && is(&data, "/verdict/intercepted", true);
     let part = |path: &str| data.pointer(path).cloned();
-    let blocked = is_refused.then(|| Told {
-        name: "final_blocked",
-        data: json!({
-            "iteration": part("/iteration"), "failures": part("/verdict/failures"), "feedback": part("/verdict/feedback"),
-        }),
+    let blocked = is_refused.then(|| {
+        let data = json!({
+            "event": "final_blocked", "iteration": part("/iteration"), "failures": part("/verdict/failures"),
+            "feedback": part("/verdict/feedback"),
+        });
+        named("final_blocked", data)
     });
-    let verdict = Told {
-        name: "verdict",
-        data,
-    };
-    blocked.into_iter().chain([verdict]).collect()
+    blocked
+        .into_iter()
+        .chain([named("verdict", data)])
+        .collect()
 }
 
 #[cfg(test)]
@@ -76,6 +84,20 @@ mod tests {
         );
         assert_eq!(names(&verdict("continue", false)), ["verdict"]);
         assert_eq!(names(&verdict("stop", false)), ["verdict"]);
+    }
+
+    #[test]
+    fn an_event_has_one_name_in_the_stream_and_in_its_data() {
+        for line in [
+            json!({ "event": "evidence", "evidence": {} }),
+            json!({ "event": "phase", "phase": "agent" }),
+            json!({ "event": "ended" }),
+            json!({ "event": "verdict", "verdict": { "decision": "continue", "intercepted": true } }),
+        ] {
+            for told in told(&line.to_string()) {
+                assert_eq!(told.data["event"], told.name, "{line}");
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use ralph_gate_bucket::BucketRoot;
 
 use crate::engine::GateEngine;
 use crate::memory::{
-    FileStore, LoopMemoryStore, MemoryError, Patience, SessionKey, Start, State, View,
+    FileStore, Listed, LoopMemoryStore, MemoryError, Patience, SessionKey, Start, State, View, list,
 };
 
 /// How long to wait for somebody else who writes to the same session.
@@ -50,6 +50,32 @@ impl Keep {
             Self::Files(root) => Ok(Box::new(FileStore::open(gate, root, key, PATIENCE)?)),
             #[cfg(feature = "bucket")]
             Self::Bucket(root) => Ok(Box::new(root.open(gate, key)?)),
+        }
+    }
+
+    /// The sessions, at most so many.
+    pub(super) fn list(&self, most: usize) -> Result<Vec<Listed>, MemoryError> {
+        match self {
+            Self::Files(root) => {
+                let mut listed = list(root)?;
+                listed.truncate(most);
+                Ok(listed)
+            }
+            #[cfg(feature = "bucket")]
+            Self::Bucket(root) => root.list(None, most),
+        }
+    }
+
+    /// Opens a session to remove it. None where that is left to the tools of the storage.
+    pub(super) fn open_to_remove<'g>(
+        &self,
+        gate: &'g GateEngine,
+        key: &SessionKey,
+    ) -> Option<Result<FileStore<'g>, MemoryError>> {
+        match self {
+            Self::Files(root) => Some(FileStore::open(gate, root, key, PATIENCE)),
+            #[cfg(feature = "bucket")]
+            Self::Bucket(_) => None,
         }
     }
 

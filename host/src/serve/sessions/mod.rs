@@ -39,6 +39,8 @@ use turns::{Turn, Turns};
 /// The lines of an event log.
 const LINES: &str = "application/x-ndjson";
 
+/// How many sessions are listed.
+const LISTED: usize = 10_000;
 /// The longest name or reason of an operator, in bytes.
 const LONGEST_NOTE: usize = 1024;
 
@@ -176,6 +178,12 @@ pub(super) async fn answer(
     };
     let gate = Arc::clone(&shared.gate);
     match (path, &asked.method) {
+        (Path::All, &Method::GET | &Method::HEAD) => off(move || all(&sessions)).await,
+        (Path::One(key), &Method::DELETE) => {
+            let condition = Condition::of(&asked)?;
+            let turn = sessions.turn(&key).await?;
+            off(move || remove(&sessions, &gate, &key, &condition, turn)).await
+        }
         (Path::One(key), &Method::PUT) => off(move || begin(&sessions, &gate, &key, &asked)).await,
         (Path::One(key), &Method::GET | &Method::HEAD) => {
             off(move || show(&sessions, &key, &asked)).await
@@ -248,6 +256,41 @@ fn begin(
         created => created.map_err(memory_problem)?,
     };
     Ok(told(StatusCode::CREATED, key, &state))
+}
+
+/// Every session, as far as it can be read.
+fn all(sessions: &Sessions) -> Result<Reply, Problem> {
+    let listed = sessions.keep.list(LISTED).map_err(memory_problem)?;
+    let told = listed.iter().map(|session| {
+        json!({
+            "key": session.key, "iteration": session.iteration, "revision": session.revision,
+            "events": session.events, "problem": session.problem,
+        })
+    });
+    let body = json!({ "sessions": told.collect::<Vec<_>>() });
+    Ok(text(StatusCode::OK, JSON, body.to_string()))
+}
+
+/// Removes a session in a state that whoever asks has seen.
+fn remove(
+    sessions: &Sessions,
+    gate: &GateEngine,
+    key: &SessionKey,
+    condition: &Condition,
+    mut turn: Turn,
+) -> Result<Reply, Problem> {
+    condition.check_not_before(*turn.seen)?;
+    let Some(store) = sessions.keep.open_to_remove(gate, key) else {
+        // Sessions in object storage are removed with its tools.
+        return Err(Problem::method("GET, HEAD, PUT"));
+    };
+    let store = store.map_err(memory_problem)?;
+    condition.check(store.state().revision)?;
+    store.remove().map_err(memory_problem)?;
+    // The next session of this key begins with its first revision.
+    *turn.seen = 0;
+    let body = json!({ "key": key, "removed": true });
+    Ok(text(StatusCode::OK, JSON, body.to_string()))
 }
 
 fn show(sessions: &Sessions, key: &SessionKey, asked: &Asked) -> Result<Reply, Problem> {

@@ -6,6 +6,8 @@ use crate::memory::SessionKey;
 /// What a path is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::serve) enum Path {
+    /// `/v1/sessions`
+    All,
     /// `/v1/sessions/{session}`
     One(SessionKey),
     /// `/v1/sessions/{session}/evaluate-final`
@@ -19,8 +21,9 @@ pub(in crate::serve) enum Path {
 impl Path {
     /// None if it is about something else.
     pub(in crate::serve) fn of(path: &str) -> Option<Self> {
-        let KeyPath::One(key, word) = KeyPath::of(path, "/v1/sessions")? else {
-            return None;
+        let (key, word) = match KeyPath::of(path, "/v1/sessions")? {
+            KeyPath::All => return Some(Self::All),
+            KeyPath::One(key, word) => (key, word),
         };
         let key = SessionKey::Session(key);
         Some(match word {
@@ -35,6 +38,7 @@ impl Path {
     /// Its pattern, for counting.
     pub(in crate::serve) fn pattern(&self) -> &'static str {
         match self {
+            Self::All => "/v1/sessions",
             Self::One(_) => "/v1/sessions/{session}",
             Self::Evaluate(_) => "/v1/sessions/{session}/evaluate-final",
             Self::Resume(_) => "/v1/sessions/{session}/resume",
@@ -45,7 +49,8 @@ impl Path {
     /// The methods that it has.
     pub(super) fn methods(&self) -> &'static str {
         match self {
-            Self::One(_) => "GET, HEAD, PUT",
+            Self::All => "GET, HEAD",
+            Self::One(_) => "DELETE, GET, HEAD, PUT",
             Self::Evaluate(_) | Self::Resume(_) => "POST",
             Self::Events(_) => "GET, HEAD",
         }
@@ -62,7 +67,8 @@ mod tests {
         let path = Path::of("/v1/sessions/a%20b/evaluate-final");
         assert_eq!(path, Some(Path::Evaluate(key.clone())));
         assert_eq!(Path::of("/v1/sessions/a%20b"), Some(Path::One(key)));
-        for path in ["/v1/sessions", "/v1/sessions/a/b", "/v1/loops/a"] {
+        assert_eq!(Path::of("/v1/sessions"), Some(Path::All));
+        for path in ["/v1/sessions/", "/v1/sessions/a/b", "/v1/loops/a"] {
             assert_eq!(Path::of(path), None, "{path}");
         }
     }

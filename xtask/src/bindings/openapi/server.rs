@@ -165,7 +165,30 @@ fn sessions() -> Vec<Operation> {
             &[304, 404, 405],
         )
     };
+    let list = operation(
+        "/v1/sessions",
+        "get",
+        "list_sessions",
+        "Every session that the server keeps.",
+        json!({ "type": "object", "required": ["sessions"], "properties": {
+            "sessions": { "type": "array", "items": { "type": "object" } },
+        } }),
+        &[404, 405],
+    );
+    let remove = Operation {
+        headers: &[IF_MATCH],
+        ..operation(
+            one,
+            "delete",
+            "remove_session",
+            "Remove a session with everything in it.",
+            json!({ "type": "object", "required": ["key", "removed"] }),
+            &[404, 405, 409, 412, 428],
+        )
+    };
     vec![
+        list,
+        remove,
         with_body(
             begin,
             "SessionBeginning",
@@ -280,7 +303,7 @@ fn one_loop(named: &Named) -> [Operation; 5] {
         named.events,
         "get",
         &format!("{}_events", id("read")),
-        "Hear the events of a loop that is running.",
+        "Hear the events of a loop that is running, or read those of one that has ended.",
         json!({ "type": "string" }),
         &[404, 405],
     );
