@@ -1,9 +1,13 @@
 //! The checklist `prd.json`: read it, and change lines of it while every other byte stays.
 //!
 //! Two shapes are read: the public Ralph format, `{"userStories": [{"id", "title", "passes", …}]}`, and
-//! a plain `{"items": […]}` of the same objects. An id is a string or a number. `passes` that is absent
-//! or null is not passed. An item may also be a plain string, which is its id and its title and has not
-//! passed; an update turns it into an object. Every other field belongs to whoever wrote it.
+//! a plain `{"items": […]}` of the same objects. What else is common is read as one of them: `stories` as the first,
+//! `tasks` and a list without an object around it as the second.
+//!
+//! An id is a string or a number. Whether a line has passed is its `passes`, or else its `complete` or `done`; only `true`
+//! is passed, and anything else is not. An item may also be a plain string, which is its id and its title and has not
+//! passed; an update turns it into an object. Of a key that an object has twice the last value counts. Every other field
+//! belongs to whoever wrote it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -39,7 +43,18 @@ impl PrdShape {
             Self::Items => "items",
         }
     }
+
+    /// What others call that field. It counts where neither of the two is there.
+    fn other_field(self) -> &'static str {
+        match self {
+            Self::UserStories => "stories",
+            Self::Items => "tasks",
+        }
+    }
 }
+
+/// The fields that say whether a line has passed: the first one that is there counts.
+const STATUS_FIELDS: [&str; 3] = ["passes", "complete", "done"];
 
 /// One line of the checklist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -144,7 +159,7 @@ pub fn update(text: &str, updates: &[PrdUpdate]) -> Result<String, GateError> {
 
 fn tree(text: &str) -> Result<Node<'_>, GateError> {
     Source::new(text, TextFormat::Json)
-        .read()
+        .read_repeated()
         .map_err(|problem| invalid(vec![problem]))
 }
 
@@ -168,9 +183,9 @@ fn lines<'n, 'a>(
     let mut decoder = Decoder::new(Source::new(text, TextFormat::Json));
     let list = find_list(&mut decoder, root);
     let mut lines = Vec::new();
-    if let Some((shape, list)) = list {
-        let field = Path::Root.field(shape.field());
-        for (index, node) in decoder.list(list, field).iter().enumerate() {
+    if let Some(List { field, node, .. }) = list {
+        let field = field.map_or(Path::Root, |field| Path::Root.field(field));
+        for (index, node) in decoder.list(node, field).iter().enumerate() {
             let item = decode_item(&mut decoder, node, field.item(index));
             lines.extend(item.map(|item| Line { item, node, index }));
         }
@@ -178,7 +193,7 @@ fn lines<'n, 'a>(
     }
     let problems = decoder.into_problems();
     match list {
-        Some((shape, _)) if problems.is_empty() => Ok((shape, lines)),
+        Some(list) if problems.is_empty() => Ok((list.shape, lines)),
         _ => Err(invalid(problems)),
     }
 }
@@ -197,42 +212,55 @@ fn report_repeated(decoder: &mut Decoder<'_>, lines: &[Line<'_, '_>], list: Path
     }
 }
 
+/// The list of a checklist.
+#[derive(Clone, Copy)]
+struct List<'n, 'a> {
+    shape: PrdShape,
+    /// The field that holds it. None where there is no object around it.
+    field: Option<&'static str>,
+    node: &'n Node<'a>,
+}
+
 /// The list of the checklist, in either shape.
-fn find_list<'n, 'a>(
-    decoder: &mut Decoder<'_>,
-    root: &'n Node<'a>,
-) -> Option<(PrdShape, &'n Node<'a>)> {
+fn find_list<'n, 'a>(decoder: &mut Decoder<'_>, root: &'n Node<'a>) -> Option<List<'n, 'a>> {
     if let Value::List(_) = root.value {
-        let help = r#"write `{"items": […]}` around it"#.to_owned();
-        decoder.problem(
-            root.at,
-            Path::Root,
-            "must be an object, not a list",
-            Some(help),
-        );
-        return None;
+        return Some(List {
+            shape: PrdShape::Items,
+            field: None,
+            node: root,
+        });
     }
     let entries = decoder.entries(root, Path::Root);
-    let mut found = entries.iter().filter_map(|entry| {
-        let shape = PrdShape::ALL
-            .iter()
-            .find(|shape| shape.field() == entry.key)?;
-        Some((*shape, entry))
-    });
-    match (found.next(), found.next()) {
-        (Some((shape, entry)), None) => Some((shape, &entry.node)),
-        (Some((first, _)), Some((second, entry))) => {
-            let message = format!("stands beside `{}`", first.field());
+    let lists = |field: fn(PrdShape) -> &'static str| -> Vec<(List<'n, 'a>, &'n Entry<'a>)> {
+        let found = entries.iter().filter_map(|entry| {
+            let shape = PrdShape::ALL
+                .iter()
+                .copied()
+                .find(|shape| field(*shape) == entry.key)?;
+            let list = List {
+                shape,
+                field: Some(field(shape)),
+                node: &entry.node,
+            };
+            Some((list, entry))
+        });
+        found.collect()
+    };
+    let mut found = lists(PrdShape::field);
+    if found.is_empty() {
+        found = lists(PrdShape::other_field);
+    }
+    match found.as_slice() {
+        [(list, _)] => Some(*list),
+        [(first, _), (second, entry), ..] => {
+            let name = |list: &List<'_, '_>| list.field.unwrap_or_default();
+            let message = format!("stands beside `{}`", name(first));
             let help = "keep one list, so that it is clear what has to pass".to_owned();
-            decoder.problem(
-                entry.at,
-                Path::Root.field(second.field()),
-                message,
-                Some(help),
-            );
+            let path = Path::Root.field(name(second));
+            decoder.problem(entry.at, path, message, Some(help));
             None
         }
-        (None, _) => {
+        [] => {
             if let Value::Map(_) = root.value {
                 let help = closest_list(entries).unwrap_or_else(|| "add one of them".to_owned());
                 let message = "neither `userStories` nor `items` is there";
@@ -271,14 +299,11 @@ fn decode_item(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Op
         None => Some(""),
         Some(node) => decoder.string(node, path.field("title")),
     };
-    let passes = match fields.get("passes") {
-        None => Some(false),
-        Some(node) => decoder.bool(node, path.field("passes")),
-    };
+    let passes = status(node).is_some_and(|entry| matches!(entry.node.value, Value::Bool(true)));
     Some(PrdItem {
         id: id?.into_owned(),
         title: title?.to_owned(),
-        passes: passes?,
+        passes,
     })
 }
 
@@ -302,6 +327,11 @@ fn decode_id<'n>(
 /// Where an item's id stands.
 fn id_place(node: &Node<'_>) -> At {
     field(node, "id").map_or(node.at, |entry| entry.node.at)
+}
+
+/// The field that says whether a line has passed.
+fn status<'n, 'a>(node: &'n Node<'a>) -> Option<&'n Entry<'a>> {
+    STATUS_FIELDS.iter().find_map(|name| field(node, name))
 }
 
 fn field<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n Entry<'a>> {
@@ -379,7 +409,7 @@ impl Line<'_, '_> {
             return;
         };
         let mut added = String::new();
-        let passes = field(self.node, "passes");
+        let passes = status(self.node);
         // New fields go behind `passes`, or to the end of the object.
         let Some(anchor) = passes.or(entries.last()) else {
             return;
@@ -596,6 +626,61 @@ mod tests {
     }
 
     #[test]
+    fn what_else_is_common_is_read_as_one_of_the_two_shapes() {
+        let (id, done) = (
+            r#"{"id": "a", "passes": true}"#,
+            r#"{"id": "b", "done": true}"#,
+        );
+        for (text, shape) in [
+            (
+                format!(r#"{{"stories": [{id}, {done}]}}"#),
+                PrdShape::UserStories,
+            ),
+            (
+                format!(r#"{{"tasks": [{id}, {done}], "x": 1}}"#),
+                PrdShape::Items,
+            ),
+            (format!("[{id}, {done}]"), PrdShape::Items),
+            // Where one of the two is there, another field of that name is somebody's own.
+            (
+                format!(r#"{{"tasks": "mine", "items": [{id}, {done}]}}"#),
+                PrdShape::Items,
+            ),
+        ] {
+            let prd = read(&text).unwrap();
+            assert_eq!((prd.shape, prd.passed, prd.total), (shape, 2, 2), "{text}");
+        }
+        assert!(read(r#"{"stories": [], "tasks": []}"#).is_err());
+    }
+
+    #[test]
+    fn only_true_is_passed_and_an_update_changes_the_field_that_says_so() {
+        for (item, passes) in [
+            (r#""passes": "yes""#, false),
+            (r#""passes": 1"#, false),
+            (r#""passes": "true""#, false),
+            (r#""complete": true"#, true),
+            (r#""done": false"#, false),
+            (r#""passes": false, "done": true"#, false),
+            // As other readers have it.
+            (r#""passes": false, "passes": true"#, true),
+            (r#""passes": true, "passes": false"#, false),
+        ] {
+            let text = format!(r#"{{"items": [{{"id": "a", {item}, "mine": [1.50]}}]}}"#);
+            let read_one = |text: &str| read(text).unwrap().items[0].passes;
+            assert_eq!(read_one(&text), passes, "{text}");
+            for wanted in [true, false] {
+                let after = update(&text, &[change("a", wanted, None)]).unwrap();
+                assert_eq!(read_one(&after), wanted, "{after}");
+                assert!(after.ends_with(r#", "mine": [1.50]}]}"#), "{after}");
+            }
+        }
+        let text = r#"[{"id": "a", "done": false}]"#;
+        let after = update(text, &[change("a", true, None)]).unwrap();
+        assert_eq!(after, r#"[{"id": "a", "done": true}]"#);
+    }
+
+    #[test]
     fn the_json_form_has_the_fields_of_the_wit() {
         let prd = read(r#"{"userStories": [{"id": "a", "title": "t", "passes": true}]}"#).unwrap();
         assert_eq!(
@@ -613,7 +698,6 @@ mod tests {
         assert_eq!(
             problems(&error),
             [
-                "line 2, column 25: `items[0].passes` must be true or false, not the string \"yes\"",
                 "line 3, column 3: `items[1].id` is missing",
                 "line 3, column 13: `items[1].title` must be a string, not the number 3",
                 "line 5, column 10: `items[3].id` repeats the id `b` of items[2]; give each line an id of its own",
@@ -634,10 +718,6 @@ mod tests {
             (
                 "3",
                 "prd.json: line 1, column 1: must be an object, not the number 3",
-            ),
-            (
-                "[]",
-                "prd.json: line 1, column 1: must be an object, not a list; write `{\"items\": […]}` around it",
             ),
             (
                 "{\"userstories\": []}",

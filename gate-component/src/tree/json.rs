@@ -1,14 +1,32 @@
 //! Reads JSON (RFC 8259) into a tree. Own code, because no maintained reader keeps both places and number texts.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::{At, Entry, MAX_DEPTH, Node, NodeBudget, ReadError, Value, too_deep};
 use crate::order::Index;
 
 /// Read one JSON value that fills the whole text. A byte order mark is skipped.
 pub fn read(text: &str) -> Result<Node<'_>, ReadError> {
+    read_with(text, Repeated::Refused)
+}
+
+/// The same of a text in which a key may be repeated: its last value counts, as in every other reader of JSON.
+pub fn read_repeated(text: &str) -> Result<Node<'_>, ReadError> {
+    read_with(text, Repeated::LastCounts)
+}
+
+/// What becomes of a key that an object has twice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repeated {
+    Refused,
+    LastCounts,
+}
+
+fn read_with(text: &str, repeated: Repeated) -> Result<Node<'_>, ReadError> {
     let mut reader = Reader {
         text,
+        repeated,
         bytes: text.as_bytes(),
         position: if text.starts_with('\u{feff}') { 3 } else { 0 },
         budget: NodeBudget::new(),
@@ -27,6 +45,7 @@ pub fn read(text: &str) -> Result<Node<'_>, ReadError> {
 
 struct Reader<'a> {
     text: &'a str,
+    repeated: Repeated,
     bytes: &'a [u8],
     position: usize,
     budget: NodeBudget,
@@ -152,6 +171,7 @@ impl<'a> Reader<'a> {
                     self.position += 1;
                     return match duplicate_key(&entries) {
                         None => Ok(entries),
+                        Some(_) if self.repeated == Repeated::LastCounts => Ok(last_ones(entries)),
                         Some(entry) => Err(ReadError::new(
                             entry.at,
                             format!("the key `{}` appears twice", entry.key),
@@ -303,6 +323,19 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Of entries with the same key the last one, each at its own place.
+fn last_ones(entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
+    let mut seen = BTreeSet::new();
+    let is_last: Vec<bool> = entries
+        .iter()
+        .rev()
+        .map(|entry| seen.insert(entry.key.clone()))
+        .collect();
+    let kept = entries.into_iter().zip(is_last.into_iter().rev());
+    kept.filter_map(|(entry, is_last)| is_last.then_some(entry))
+        .collect()
+}
+
 /// The second of two entries with the same key, if there is one.
 pub(crate) fn duplicate_key<'e, 'a>(entries: &'e [Entry<'a>]) -> Option<&'e Entry<'a>> {
     if entries.len() <= 16 {
@@ -348,6 +381,17 @@ mod tests {
         assert_eq!(error("01"), "a number can't begin with `0`");
         assert_eq!(error("1 2"), "text after the end of the JSON value");
         assert_eq!(error("{\"a\":1,\"a\":2}"), "the key `a` appears twice");
+        let node = read_repeated("{\"a\":1,\"b\":3,\"a\":2}").unwrap();
+        let Value::Map(entries) = node.value else {
+            panic!("no object");
+        };
+        let read: Vec<_> = entries
+            .iter()
+            .map(|entry| (entry.key.as_ref(), &entry.node.value))
+            .collect();
+        assert!(
+            matches!(read[..], [("b", Value::Number(_)), ("a", Value::Number(two))] if two == "2")
+        );
     }
 
     #[test]

@@ -154,6 +154,12 @@ impl<'a> Source<'a> {
         self.read()
     }
 
+    /// Read a JSON text that programs wrote and people edited: of a repeated key the last value counts.
+    pub fn read_repeated(&self) -> Result<Node<'a>, Problem> {
+        json::read_repeated(self.text)
+            .map_err(|error| self.problem(error.at, String::new(), error.message, None))
+    }
+
     /// Read the text into a tree. A text that is not well-formed is one problem.
     pub fn read(&self) -> Result<Node<'a>, Problem> {
         match self.format {
