@@ -24,7 +24,7 @@ pub mod harness;
 #[cfg(unix)]
 pub mod memory;
 #[cfg(unix)]
-mod moment;
+pub mod moment;
 #[cfg(unix)]
 mod plain_file;
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 const DAY: u64 = 86_400;
 
 /// `2026-11-16T15:04:05Z`, of a moment in seconds since 1970.
-pub(crate) fn utc(seconds: u64) -> String {
+pub fn utc(seconds: u64) -> String {
     let (date, [hour, minute, second]) = (date(seconds), time(seconds));
     format!("{date}T{hour:02}:{minute:02}:{second:02}Z")
 }

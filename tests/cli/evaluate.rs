@@ -116,3 +116,29 @@ fn the_same_input_gives_the_same_bytes() {
         .collect();
     assert!(runs.windows(2).all(|pair| pair[0] == pair[1]));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_terminal_the_verdict_is_told_in_words_and_as_json_where_that_is_asked_for() {
+    use crate::harness::command;
+    use crate::pty::Watched;
+
+    let files = Files::new();
+    let file = files.write("iteration.json", input("fail").to_string());
+    let mut watched = Watched::start(command(&["evaluate", &file]), 24, 100);
+    assert_eq!(watched.finish(), 0);
+    let text = watched.text();
+    assert!(
+        text.contains("continue: the agent may not stop yet"),
+        "{text}"
+    );
+    assert!(text.contains("tests_green: "), "{text}");
+    assert!(!text.contains("\"decision\""), "{text}");
+    let mut watched = Watched::start(command(&["evaluate", "--json", &file]), 24, 100);
+    assert_eq!(watched.finish(), 0);
+    assert!(
+        watched.text().contains("{\"decision\":\"continue\""),
+        "{}",
+        watched.text()
+    );
+}

@@ -9,6 +9,7 @@ mod elsewhere;
 mod harness;
 mod kit;
 mod labels;
+mod looking_back;
 mod memory;
 mod operating;
 mod policies;

@@ -84,6 +84,8 @@ pub(crate) enum Command {
     Override(OverrideArgs),
     #[cfg(unix)]
     Logs(LogsArgs),
+    #[cfg(unix)]
+    Sessions(SessionsArgs),
     #[cfg(all(unix, feature = "serve"))]
     Serve(ServeArgs),
     #[cfg(unix)]
@@ -598,11 +600,27 @@ pub(crate) struct OverrideArgs {
     pub(crate) reason: String,
 }
 
-/// Show what happened in a loop
+/// List the sessions of loops: how each stands, the newest first
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate sessions
+  ralph-gate sessions --json | jq -r '.sessions[].key'")]
+pub(crate) struct SessionsArgs {
+    /// The folder that holds the sessions; that of the configuration, or .ralph, when absent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Print the keys alone, one a line
+    #[arg(long)]
+    pub(crate) keys: bool,
+}
+
+/// Show what happened in a loop: when, why, and what the agent said
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   ralph-gate logs
   ralph-gate logs --last 20 --follow
+  ralph-gate logs --agent
   ralph-gate logs --json | jq .event")]
 pub(crate) struct LogsArgs {
     #[command(flatten)]
@@ -610,9 +628,12 @@ pub(crate) struct LogsArgs {
     /// Only the newest events
     #[arg(long, value_name = "N")]
     pub(crate) last: Option<usize>,
-    /// Go on as long as the loop runs
+    /// Follow the loop as long as it runs
     #[arg(long, short)]
     pub(crate) follow: bool,
+    /// Show all that is kept of what the agent printed
+    #[arg(long)]
+    pub(crate) agent: bool,
 }
 
 /// Find out afterwards whether a loop's work is complete, and append that to its log
@@ -649,7 +670,7 @@ pub(crate) struct AuditArgs {
     pub(crate) dry_run: bool,
 }
 
-/// Evaluate one iteration and print the verdict as one line of JSON
+/// Evaluate one iteration and print the verdict: one line of JSON, or words on a terminal
 ///
 /// The input is one JSON object with the fields contract, snapshot and iteration.
 #[derive(Debug, clap::Args)]
@@ -697,13 +718,14 @@ pub(crate) struct RouteArgs {
 /// Evaluate every iteration of a log again, and see that the gate gives the same answers byte for byte
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  ralph-gate replay \"night run\"
   ralph-gate replay .ralph/*/events.jsonl
   ralph-gate replay --json .ralph/night-run-… | jq '.logs[].first_difference'
 
 Exit codes: 0 every answer is the same and no log was changed, 1 one is not, or an error.")]
 pub(crate) struct ReplayArgs {
-    /// Logs, or folders of sessions
-    #[arg(required = true, value_name = "LOG")]
+    /// Keys of sessions, logs, or folders of sessions; the session that was written last when absent
+    #[arg(value_name = "SESSION|LOG")]
     pub(crate) logs: Vec<PathBuf>,
     /// The contract that they were judged by, for logs that don't carry it; contract.json beside a log when absent
     #[arg(long, value_name = "FILE")]
@@ -718,8 +740,8 @@ pub(crate) struct ReplayArgs {
   ralph-gate what-if --contract stricter.yaml .ralph/*/events.jsonl
   ralph-gate what-if --json --contract cheaper.toml .ralph/night-run-… | jq '.logs[].saved'")]
 pub(crate) struct WhatIfArgs {
-    /// Logs, or folders of sessions
-    #[arg(required = true, value_name = "LOG")]
+    /// Keys of sessions, logs, or folders of sessions; the session that was written last when absent
+    #[arg(value_name = "SESSION|LOG")]
     pub(crate) logs: Vec<PathBuf>,
     /// The other contract, as JSON, YAML or TOML
     #[arg(long, value_name = "FILE")]

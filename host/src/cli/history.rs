@@ -31,8 +31,7 @@ pub(crate) fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, Cli
     let contract = args.contract.as_deref();
     let contract = contract.map(|file| Input::read(Some(file))).transpose()?;
     let mut reports = Vec::new();
-    for place in &args.logs {
-        let file = log_in(place);
+    for file in logs(&args.logs, terminal)? {
         let text = read(&file)?;
         let beside = match &contract {
             Some(contract) => Some(contract.text.clone()),
@@ -55,8 +54,7 @@ pub(crate) fn replay(args: &ReplayArgs, terminal: &Terminal) -> Result<Exit, Cli
 pub(crate) fn what_if(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, CliError> {
     let contract = Input::read(Some(&args.contract))?;
     let mut reports = Vec::new();
-    for place in &args.logs {
-        let file = log_in(place);
+    for file in logs(&args.logs, terminal)? {
         let text = read(&file)?;
         let report = Log::read(&text)
             .and_then(|log| ralph_gate_history::what_if(&log, &contract.text, &ask));
@@ -72,6 +70,46 @@ fn ask(function: &str, input: &str) -> Result<String, Unanswered> {
     let gate = gate().map_err(|error| Unanswered(error.to_string()))?;
     let answer = gate.call(function, input);
     answer.map_err(|error| Unanswered(error.to_string()))
+}
+
+/// The logs that are meant: files, folders of sessions, or keys of sessions. Without any, that of the session that is
+/// running or was written last.
+#[cfg(unix)]
+fn logs(named: &[PathBuf], terminal: &Terminal) -> Result<Vec<PathBuf>, CliError> {
+    use super::args::LoopArgs;
+    use super::loops::place::Place;
+
+    let place = |key: Option<String>| {
+        let args = LoopArgs {
+            key,
+            draft: false,
+            root: None,
+        };
+        Place::find(&args, terminal)
+    };
+    let log_of = |place: &Place| {
+        let folder = place.key.as_ref().map(|key| place.root.join(key.folder()));
+        folder.map(|folder| folder.join("events.jsonl"))
+    };
+    if named.is_empty() {
+        let message = "there is no session here; name a log, or the key of a session".to_owned();
+        let log = log_of(&place(None)?);
+        return Ok(vec![log.ok_or(CliError::Usage { message })?]);
+    }
+    let mut logs = Vec::new();
+    for name in named {
+        let key = name.to_str().filter(|_| !name.exists());
+        let session = key.map(|key| place(Some(key.to_owned()))).transpose()?;
+        let log = session.as_ref().and_then(log_of).filter(|log| log.exists());
+        logs.push(log.unwrap_or_else(|| log_in(name)));
+    }
+    Ok(logs)
+}
+
+/// The logs that are meant: files, or folders of sessions.
+#[cfg(not(unix))]
+fn logs(named: &[PathBuf], _terminal: &Terminal) -> Result<Vec<PathBuf>, CliError> {
+    Ok(named.iter().map(|name| log_in(name)).collect())
 }
 
 /// A session's folder stands for the log in it.

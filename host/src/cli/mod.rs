@@ -20,6 +20,7 @@ mod excerpt;
 #[cfg(unix)]
 mod experiment;
 mod fingerprint;
+mod help;
 mod history;
 #[cfg(unix)]
 mod hook;
@@ -57,7 +58,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, OnceLock};
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::FromArgMatches as _;
 use ralph_gate::engine::GateEngine;
 
 use args::{Args, Command, ContractCommand};
@@ -129,7 +130,7 @@ fn read_args() -> Result<Args, clap::Error> {
             command: Command::Hook(args),
         });
     }
-    Args::try_parse()
+    Args::from_arg_matches(&help::command().try_get_matches()?)
 }
 
 /// The directory that the process was started in, where another one was asked for.
@@ -170,11 +171,13 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Override(args) => loops::override_loop(&args, terminal),
         #[cfg(unix)]
         Command::Logs(args) => loops::logs(&args, terminal),
+        #[cfg(unix)]
+        Command::Sessions(args) => loops::sessions(&args, terminal),
         #[cfg(all(unix, feature = "serve"))]
         Command::Serve(args) => serve::run(&args, terminal),
         #[cfg(unix)]
         Command::Audit(args) => audit::run(&args, terminal),
-        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args, terminal),
         Command::Replay(args) => history::replay(&args, terminal),
         Command::WhatIf(args) => history::what_if(&args, terminal),
         #[cfg(unix)]
@@ -205,7 +208,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
 
 fn completions(shell: clap_complete::Shell) -> Result<Exit, CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "ralph-gate", &mut script);
+    clap_complete::generate(shell, &mut help::command(), "ralph-gate", &mut script);
     print(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Success)
 }

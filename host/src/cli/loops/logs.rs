@@ -4,14 +4,17 @@ use std::fs;
 use std::io::stdout;
 use std::time::{Duration, SystemTime};
 
+use ralph_gate::engine::StopReason;
 use ralph_gate::memory::disk::SessionFolder;
 use ralph_gate::memory::{Record, View};
+use ralph_gate::moment;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
 use super::super::Exit;
 use super::super::args::LogsArgs;
 use super::super::error::CliError;
+use super::super::run::{seconds, words};
 use super::super::terminal::{Terminal, clean, print};
 use super::place::Place;
 use super::{NO_LOOP, tell_of_others};
@@ -37,7 +40,7 @@ pub(crate) fn logs(args: &LogsArgs, terminal: &Terminal) -> Result<Exit, CliErro
         let is_over = !args.follow || place.holder()?.is_none();
         let stamp = Stamp::of(&view);
         if is_over || seen != Some(stamp) {
-            shown = Some(show(&view, shown, args.last, terminal)?);
+            shown = Some(show(&view, shown, args, terminal)?);
             seen = Some(stamp);
         }
         if is_over || wait() == Audience::Gone {
@@ -67,7 +70,7 @@ impl Stamp {
 fn show(
     view: &View<SessionFolder>,
     shown: Option<u64>,
-    last: Option<usize>,
+    args: &LogsArgs,
     terminal: &Terminal,
 ) -> Result<u64, CliError> {
     let records = view.events()?;
@@ -75,12 +78,12 @@ fn show(
         .iter()
         .filter(|record| shown.is_none_or(|shown| record.seq > shown));
     let new: Vec<&Record> = new.collect();
-    let skipped = match (shown, last) {
+    let skipped = match (shown, args.last) {
         (None, Some(last)) => new.len().saturating_sub(last),
         _ => 0,
     };
     for record in new.iter().skip(skipped) {
-        print(&describe(record, terminal))?;
+        print(&describe(record, args.agent, terminal))?;
     }
     let newest = records.last().map(|record| record.seq);
     Ok(newest.or(shown).unwrap_or(0))
@@ -105,7 +108,7 @@ fn wait() -> Audience {
     }
 }
 
-fn describe(record: &Record, terminal: &Terminal) -> String {
+fn describe(record: &Record, agent: bool, terminal: &Terminal) -> String {
     if terminal.is_json() {
         let mut line = json!({ "seq": record.seq, "event": record.event, "data": record.data });
         if let (Some(run), Some(line)) = (&record.run, line.as_object_mut()) {
@@ -113,53 +116,186 @@ fn describe(record: &Record, terminal: &Terminal) -> String {
         }
         return format!("{line}\n");
     }
-    let data: Value = record.read().unwrap_or_default();
-    let text = |pointer: &str| match data.pointer(pointer) {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => clean(text.lines().next().unwrap_or_default()),
-        Some(other) => other.to_string(),
-    };
-    let told = match record.event.as_str() {
-        "loop_started" => format!("contract {}", text("/contract_digest")),
-        "loop_resumed" => format!("by {}: {}", text("/operator"), text("/reason")),
-        "agent_ended" => format!(
-            "iteration {}: exit {}, {} ms, {} tool calls",
-            text("/iteration"),
-            text("/exit"),
-            text("/duration_ms"),
-            text("/tool_calls")
-        ),
-        "evidence" => format!(
-            "iteration {}: {} {}: {}",
-            text("/iteration"),
-            text("/check"),
-            text("/outcome"),
-            text("/reason")
-        ),
-        "tripwire" => format!(
-            "iteration {}: {}: {}",
-            text("/iteration"),
-            text("/tripwire"),
-            text("/reason")
-        ),
-        "verdict" => format!(
-            "iteration {}: {} {}",
-            text("/iteration/index"),
-            text("/verdict/decision"),
-            text("/verdict/stop_reason")
-        ),
-        "audit" => format!(
-            "{} ({}) by {}: {}",
-            text("/truth"),
-            text("/witness"),
-            text("/by"),
-            text("/reason")
-        ),
-        _ => String::new(),
-    };
-    format!(
-        "{:>6}  {}  {told}\n",
+    let data = Data(record.read().unwrap_or_default());
+    let mut text = format!(
+        "{:>6}  {}  {}  {}\n",
         record.seq,
-        terminal.painter.bold(&clean(&record.event))
-    )
+        terminal.painter.dim(&data.when()),
+        terminal.painter.bold(&clean(&record.event)),
+        data.told(&record.event)
+    );
+    for line in data.details(&record.event, agent) {
+        text.push_str(&format!("{INDENT}{line}\n"));
+    }
+    text
+}
+
+/// What stands before a line that belongs to the event above it.
+const INDENT: &str = "          ";
+/// How many reasons of a verdict are told.
+const REASONS: usize = 10;
+
+/// The details of an event.
+struct Data(Value);
+
+impl Data {
+    /// The first line of a text, harmless.
+    fn text(&self, pointer: &str) -> String {
+        match self.0.pointer(pointer) {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => clean(text.lines().next().unwrap_or_default()),
+            Some(other) => clean(&other.to_string()),
+        }
+    }
+
+    /// When it happened, in UTC. Events that don't say so happened between their neighbours.
+    fn when(&self) -> String {
+        let number = |pointer: &str| self.0.pointer(pointer).and_then(Value::as_u64);
+        let ended = || {
+            let taken = number("/duration_ms").unwrap_or(0);
+            number("/started_at_ms").map(|started| started.saturating_add(taken))
+        };
+        match number("/at_ms").or_else(ended) {
+            Some(milliseconds) => moment::utc(milliseconds / 1000),
+            None => " ".repeat("2026-01-01T00:00:00Z".len()),
+        }
+    }
+
+    fn told(&self, event: &str) -> String {
+        let text = |pointer: &str| self.text(pointer);
+        match event {
+            "loop_started" => format!("contract {}", text("/contract_digest")),
+            "loop_resumed" => format!("by {}: {}", text("/operator"), text("/reason")),
+            "agent_ended" => format!(
+                "iteration {}: {}, {}, {} tool calls",
+                text("/iteration"),
+                self.how_it_ended(),
+                seconds(
+                    self.0
+                        .pointer("/duration_ms")
+                        .and_then(Value::as_u64)
+                        .unwrap_or(0)
+                ),
+                text("/tool_calls")
+            ),
+            "evidence" => format!(
+                "iteration {}: {} {}: {}",
+                text("/iteration"),
+                text("/check"),
+                text("/outcome"),
+                text("/reason")
+            ),
+            "tripwire" => format!(
+                "iteration {}: {}: {}",
+                text("/iteration"),
+                text("/tripwire"),
+                text("/reason")
+            ),
+            "verdict" => format!("iteration {}: {}", text("/iteration/index"), self.decided()),
+            "audit" => format!(
+                "{} ({}) by {}: {}",
+                text("/truth"),
+                text("/witness"),
+                text("/by"),
+                text("/reason")
+            ),
+            _ => String::new(),
+        }
+    }
+
+    fn how_it_ended(&self) -> String {
+        match (self.text("/exit").as_str(), self.text("/signal").as_str()) {
+            _ if self.0.pointer("/timed_out") == Some(&json!(true)) => "took too long".to_owned(),
+            ("", "") => "did not start".to_owned(),
+            ("", signal) => format!("killed by signal {signal}"),
+            (exit, _) => format!("exit code {exit}"),
+        }
+    }
+
+    /// The decision in words.
+    fn decided(&self) -> String {
+        let parse = |pointer: &str| self.0.pointer(pointer).cloned().unwrap_or_default();
+        let decision = self.text("/verdict/decision");
+        let reason = serde_json::from_value::<StopReason>(parse("/verdict/stop_reason"));
+        let index = self.0.pointer("/iteration/index").and_then(Value::as_u64);
+        let index = index
+            .and_then(|index| u32::try_from(index).ok())
+            .unwrap_or(0);
+        match (decision.as_str(), reason) {
+            ("continue", _) if parse("/verdict/intercepted") == json!(true) => {
+                "refused, the loop continues".to_owned()
+            }
+            ("continue", _) => "the loop continues".to_owned(),
+            ("pass_through", _) => "passed through".to_owned(),
+            (_, Ok(StopReason::Completed)) => "completed".to_owned(),
+            (_, Ok(reason)) => {
+                let detail = parse("/verdict/detail");
+                format!(
+                    "stopped, not done: {}",
+                    words(reason, detail.as_str(), index)
+                )
+            }
+            (other, Err(_)) => other.to_owned(),
+        }
+    }
+
+    /// More about an event: what the agent said, what it complained about, why it was refused.
+    fn details(&self, event: &str, agent: bool) -> Vec<String> {
+        let lines = |pointer: &str| -> Vec<String> {
+            let text = self
+                .0
+                .pointer(pointer)
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let lines = text
+                .lines()
+                .map(clean)
+                .filter(|line| !line.trim().is_empty());
+            lines.collect()
+        };
+        match event {
+            "agent_ended" => {
+                let said = |name: &str, pointer: &str| {
+                    let lines = lines(pointer);
+                    let skipped = if agent {
+                        0
+                    } else {
+                        lines.len().saturating_sub(1)
+                    };
+                    let lines = lines.into_iter().skip(skipped);
+                    lines
+                        .map(|line| format!("{name}: {line}"))
+                        .collect::<Vec<_>>()
+                };
+                let mut told = said("said", "/stdout/text");
+                let failed = self.0.pointer("/exit") != Some(&json!(0));
+                if agent || failed {
+                    told.extend(said("stderr", "/stderr/text"));
+                }
+                told.extend(
+                    lines("/error")
+                        .into_iter()
+                        .map(|line| format!("error: {line}")),
+                );
+                told
+            }
+            "verdict" => {
+                let failures = self
+                    .0
+                    .pointer("/verdict/failures")
+                    .and_then(Value::as_array);
+                let failures = failures.map_or(&[] as &[Value], Vec::as_slice);
+                let told = failures.iter().take(REASONS).map(|failure| {
+                    let failure = Self(failure.clone());
+                    let subject = match failure.text("/check") {
+                        none if none.is_empty() => failure.text("/code"),
+                        check => check,
+                    };
+                    format!("{subject}: {}", failure.text("/reason"))
+                });
+                told.collect()
+            }
+            _ => Vec::new(),
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 mod logs;
 pub(super) mod place;
+mod sessions;
 mod standing;
 
 use ralph_gate::engine::OperatorNote;
@@ -15,6 +16,7 @@ use super::terminal::{Severity, Terminal, clean};
 use super::{Exit, gate};
 pub(crate) use logs::logs;
 use place::Place;
+pub(crate) use sessions::sessions;
 
 /// What is said where there is nothing to cancel or to ask about.
 const NO_LOOP: &str = "No active Ralph loop";

@@ -9,7 +9,7 @@ use super::super::run::words;
 use super::super::terminal::{Painter, clean};
 
 /// Whether it runs, and how it ended.
-fn state(look: &Look) -> String {
+pub(super) fn state(look: &Look) -> String {
     let detail = look
         .snapshot
         .as_ref()
