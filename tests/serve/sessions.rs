@@ -202,7 +202,7 @@ fn what_is_wrong_is_said_and_changes_nothing() {
             json!({ "request": {}, "surprise": 1 }),
             (422, "invalid_json"),
         ),
-        ("DELETE", "kept", Value::Null, (405, "method_not_allowed")),
+        ("PATCH", "kept", Value::Null, (405, "method_not_allowed")),
         (
             "POST",
             "kept/evaluate-final",
