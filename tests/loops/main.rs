@@ -18,6 +18,7 @@ mod processes;
 mod protecting;
 mod reopened;
 mod replaying;
+mod retrying;
 mod standard;
 mod standing_still;
 mod stopping;

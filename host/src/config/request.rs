@@ -12,7 +12,7 @@ use super::error::ConfigError;
 use super::given::Added;
 use super::place::End;
 use super::{Config, format_of, json as texts, place, read_text};
-use crate::engine::{CallError, GateEngine, GateError, LoopFile, Mode, Problem, Routing};
+use crate::engine::{CallError, GateEngine, GateError, LoopFile, Mode, Outcome, Problem, Routing};
 use crate::memory::SessionKey;
 
 /// Which promises count.
@@ -152,6 +152,9 @@ pub struct NamedCheck {
     pub required: bool,
     /// How often it may be rerun inside one iteration.
     pub retries: u32,
+    /// The outcomes after which it may be rerun.
+    #[serde(default)]
+    pub retry_on: Vec<Outcome>,
 }
 
 impl Terms {

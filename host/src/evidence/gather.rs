@@ -67,6 +67,8 @@ struct Job<'j> {
     id: &'j str,
     check: &'j Check,
     retries: u32,
+    /// After which outcomes.
+    retry_on: &'j [Outcome],
 }
 
 /// Runs every check about the work itself that the contract names, or that proves a story of a checklist that the
@@ -136,7 +138,8 @@ fn perform_all(
 fn jobs<'j>(config: &'j Config, terms: &'j Terms, wanted: Wanted) -> Vec<Job<'j>> {
     let mut seen = BTreeSet::new();
     let mut jobs = Vec::new();
-    let mut push = |id: &'j str, retries: u32| match config.checks.get(id) {
+    let mut push = |id: &'j str, retries: u32, retry_on: &'j [Outcome]| match config.checks.get(id)
+    {
         Some(check) if is_wanted(check, wanted) && seen.insert(id) => {
             let place = jobs.len();
             jobs.push(Job {
@@ -144,17 +147,18 @@ fn jobs<'j>(config: &'j Config, terms: &'j Terms, wanted: Wanted) -> Vec<Job<'j>
                 id,
                 check,
                 retries,
+                retry_on,
             });
         }
         _ => {}
     };
     for named in &terms.completion_checks {
-        push(&named.id, named.retries);
+        push(&named.id, named.retries, &named.retry_on);
     }
     for named in &terms.completion_checks {
         if let Some(Check::PrdAllPass { proofs }) = config.checks.get(&named.id) {
             for proof in proofs.values().flatten() {
-                push(proof, 0);
+                push(proof, 0, &[]);
             }
         }
     }
@@ -188,7 +192,7 @@ fn is_wanted(check: &Check, wanted: Wanted) -> bool {
     }
 }
 
-/// Runs one check, and again where it did not pass and may be tried again.
+/// Runs one check, and again after an outcome that the contract allows to be rerun.
 fn perform(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> Evidence {
     let begun = Instant::now();
     let started_at_ms = now_ms();
@@ -207,9 +211,12 @@ fn perform(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> Evidence {
         attempt.outcome = finding.outcome;
         attempts.push(attempt);
         last = finding;
-        if last.outcome == Outcome::Pass || scene.stop.is_canceled() {
+        if !job.retry_on.contains(&last.outcome) || scene.stop.is_canceled() {
             break;
         }
+    }
+    if attempts.len() > 1 {
+        last.reason.push_str(&reruns(&attempts));
     }
     Evidence {
         check: job.id.to_owned(),
@@ -225,6 +232,22 @@ fn perform(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> Evidence {
         policy: last.policy.map(|record| *record),
         attempts,
     }
+}
+
+/// What a person is told of reruns: they must not go unnoticed.
+fn reruns(attempts: &[Attempt]) -> String {
+    let outcomes: Vec<&str> = attempts
+        .iter()
+        .map(|attempt| match attempt.outcome {
+            Outcome::Pass => "pass",
+            Outcome::Fail => "fail",
+            Outcome::Unknown => "unknown",
+            Outcome::Error => "error",
+            Outcome::Timeout => "timeout",
+            Outcome::Flaky => "flaky",
+        })
+        .collect();
+    format!(" (run {} times: {})", attempts.len(), outcomes.join(", "))
 }
 
 fn look(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> (Finding, Option<Attempt>) {

@@ -43,6 +43,7 @@ impl Bench {
             id: id.clone(),
             required: true,
             retries,
+            retry_on: vec![Outcome::Fail, Outcome::Error, Outcome::Timeout],
         };
         let terms = Terms {
             completion_checks: self.config.checks.keys().map(named).collect(),
