@@ -151,7 +151,7 @@ lower_enum! {
     input::FailureCode => FailureCode {
         CheckFailed, CheckErrored, CheckTimedOut, CheckFlaky, MissingEvidence, StaleEvidence, EvidenceTampered,
         TokenMissing, TokenMismatch, PromiseConflict, PromiseMisplaced, PromiseContinue, PolicyTrapped,
-        PolicyOutOfFuel, PolicyOutOfMemory, PolicyRejected, RatioNotMet
+        PolicyOutOfFuel, PolicyOutOfMemory, PolicyRejected, RatioNotMet, ControlFailed, CheckUnavailable
     }
     verdict::Decision => Decision { Continue, Stop, PassThrough }
     verdict::StopReason => StopReason {
@@ -161,8 +161,8 @@ lower_enum! {
         Final, CheckPass, OptionalChecksPass, Promise, NoContrarySignal, Untampered
     }
     promise::TagStatus => TagStatus {
-        Accepted, NotLast, NotFirst, InFencedCode, InInlineCode, InBlockQuote, InComment, Nested, Unclosed, Empty,
-        Conflicting
+        Accepted, NotLast, NotFirst, InFencedCode, InInlineCode, InBlockQuote, InComment, InHtmlBlock, InIndentedCode,
+        NotAlone, Nested, Unclosed, Empty, Conflicting
     }
     promise::ContextKind => ContextKind { Text, Number, Boolean, Empty }
     prd::PrdShape => PrdShape { UserStories, Items }
@@ -188,7 +188,7 @@ lift_enum! {
     FailureCode => input::FailureCode {
         CheckFailed, CheckErrored, CheckTimedOut, CheckFlaky, MissingEvidence, StaleEvidence, EvidenceTampered,
         TokenMissing, TokenMismatch, PromiseConflict, PromiseMisplaced, PromiseContinue, PolicyTrapped,
-        PolicyOutOfFuel, PolicyOutOfMemory, PolicyRejected, RatioNotMet
+        PolicyOutOfFuel, PolicyOutOfMemory, PolicyRejected, RatioNotMet, ControlFailed, CheckUnavailable
     }
     ArtifactKind => input::ArtifactKind { Yaml, Json, Text, Digest }
 }
@@ -213,7 +213,7 @@ lower_record! {
     verdict::ShadowVerdict => ShadowVerdict { decision, stop_reason, detail, signal }
     verdict::Verdict => Verdict {
         decision, stop_reason, detail, signal, intercepted, overridden, failures, needs, feedback, promise,
-        fingerprint, counters, snapshot, mode, profile, shadow, checks, unused_checks
+        fingerprint, counters, snapshot, mode, profile, shadow, checks, unused_checks, waived
     }
     session::Brief => Brief { iteration, token, text }
     signal::SignalReport => SignalReport {
@@ -268,6 +268,7 @@ impl Lift for wit::CheckResult {
             attempts: self.attempts.lift(),
             iteration: self.iteration,
             fingerprint: self.fingerprint.map(Cow::Owned),
+            failing: self.failing,
         }
     }
 }
@@ -307,6 +308,17 @@ impl Lift for wit::OperatorNote {
     type Gate = input::OperatorNote<'static>;
     fn lift(self) -> Self::Gate {
         input::OperatorNote {
+            operator: Cow::Owned(self.operator),
+            reason: Cow::Owned(self.reason),
+        }
+    }
+}
+
+impl Lift for wit::Waiver {
+    type Gate = input::Waiver<'static>;
+    fn lift(self) -> Self::Gate {
+        input::Waiver {
+            check: Cow::Owned(self.check),
             operator: Cow::Owned(self.operator),
             reason: Cow::Owned(self.reason),
         }
@@ -355,6 +367,7 @@ fn lift_iteration(
             tokens: iteration.usage.tokens,
         },
         override_by: iteration.override_.lift(),
+        waivers: iteration.waivers.lift(),
     };
     lifted.validate(Path::Root, &mut report);
     if problems.is_empty() {

@@ -25,7 +25,7 @@ vocabulary! {
         LoopStopped = "loop_stopped",
         /// The snapshot is damaged or is not a snapshot.
         InvalidSnapshot = "invalid_snapshot",
-        /// The snapshot was written by a newer gate.
+        /// The snapshot was written by a gate that is newer, or too old.
         UnsupportedSnapshot = "unsupported_snapshot",
         /// A prd, progress or loop state file can't be read.
         InvalidFile = "invalid_file",

@@ -109,7 +109,8 @@ fn push_lines(text: &mut String, lines: &[String], room: usize) {
     }
 }
 
-/// A text without control characters but line ends and tabs, of at most `max` bytes.
+/// A text without control characters but line ends and tabs and without promise tags, of at most `max` bytes. An agent
+/// that repeats what it was told must promise nothing by that.
 pub(crate) fn clean(text: &str, max: usize) -> String {
     let text: String = text
         .trim()
@@ -117,7 +118,16 @@ pub(crate) fn clean(text: &str, max: usize) -> String {
         .take(max)
         .filter(|letter| matches!(letter, '\n' | '\t') || !is_unsafe(*letter))
         .collect();
-    clip(&text, max)
+    clip(&without_tags(text), max)
+}
+
+/// Promise tags in brackets, which nothing takes for tags.
+fn without_tags(text: String) -> String {
+    if !text.contains("promise>") {
+        return text;
+    }
+    text.replace("<promise>", "[promise]")
+        .replace("</promise>", "[/promise]")
 }
 
 /// Characters that could deceive a reader: controls, and those that reorder or hide text.

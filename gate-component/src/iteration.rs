@@ -27,6 +27,13 @@ vocabulary! {
     }
 }
 
+impl Action {
+    /// Whether the iteration errored or timed out.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Self::Error | Self::Timeout)
+    }
+}
+
 vocabulary! {
     /// What a check found. Only `pass` passes.
     Outcome {
@@ -82,6 +89,10 @@ vocabulary! {
         PolicyRejected = "policy_rejected",
         /// Too few of the optional checks passed.
         RatioNotMet = "ratio_not_met",
+        /// A control test was not reported as it must be: what runs the check can't be believed.
+        ControlFailed = "control_failed",
+        /// What the check needs does not exist here.
+        CheckUnavailable = "check_unavailable",
     }
 }
 
@@ -95,6 +106,8 @@ impl FailureCode {
                 | Self::PolicyOutOfFuel
                 | Self::PolicyOutOfMemory
                 | Self::PolicyRejected
+                | Self::ControlFailed
+                | Self::CheckUnavailable
         )
     }
 }
@@ -130,6 +143,8 @@ pub struct CheckResult<'a> {
     pub iteration: Option<u32>,
     /// The state that this evidence was gathered on.
     pub fingerprint: Option<Cow<'a, str>>,
+    /// How many tests failed, where the check counts them.
+    pub failing: Option<u32>,
 }
 
 impl<'a> CheckResult<'a> {
@@ -143,6 +158,7 @@ impl<'a> CheckResult<'a> {
             attempts: Vec::new(),
             iteration: None,
             fingerprint: None,
+            failing: None,
         }
     }
 }
@@ -198,6 +214,17 @@ pub struct OperatorNote<'a> {
     pub reason: Cow<'a, str>,
 }
 
+/// A check that an operator does not want to wait for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiver<'a> {
+    /// The check.
+    pub check: Cow<'a, str>,
+    /// Who.
+    pub operator: Cow<'a, str>,
+    /// Why.
+    pub reason: Cow<'a, str>,
+}
+
 /// One turn of the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Iteration<'a> {
@@ -221,6 +248,8 @@ pub struct Iteration<'a> {
     pub usage: Usage,
     /// An operator completes the loop by hand.
     pub override_by: Option<OperatorNote<'a>>,
+    /// Checks that count as passed from now on, for this loop.
+    pub waivers: Vec<Waiver<'a>>,
 }
 
 impl<'a> Iteration<'a> {
@@ -237,6 +266,7 @@ impl<'a> Iteration<'a> {
             tampered: Vec::new(),
             usage: Usage::default(),
             override_by: None,
+            waivers: Vec::new(),
         }
     }
 
@@ -271,6 +301,7 @@ impl<'a> Iteration<'a> {
             "tampered",
             "usage",
             "override",
+            "waivers",
         ];
         let fields = decoder.object(node, path, &known)?;
         let mut iteration = Self::new(1, Action::Continue);
@@ -315,6 +346,7 @@ impl<'a> Iteration<'a> {
         if let Some(node) = fields.get("override") {
             iteration.override_by = operator_note(decoder, node, path.field("override"));
         }
+        iteration.waivers = decoder.items(fields.get("waivers"), path.field("waivers"), waiver);
         Some(iteration)
     }
 }
@@ -361,6 +393,13 @@ impl Iteration<'_> {
             let path = path.field("override");
             bounded(&note.operator, MAX_LABEL, path.field("operator"), report);
             bounded(&note.reason, MAX_LABEL, path.field("reason"), report);
+        }
+        let list = path.field("waivers");
+        for (index, waiver) in self.waivers.iter().enumerate() {
+            let path = list.item(index);
+            bounded(&waiver.check, MAX_NAME, path.field("check"), report);
+            bounded(&waiver.operator, MAX_LABEL, path.field("operator"), report);
+            bounded(&waiver.reason, MAX_LABEL, path.field("reason"), report);
         }
     }
 }
@@ -440,6 +479,7 @@ fn check_result<'a>(
         "attempts",
         "iteration",
         "fingerprint",
+        "failing",
     ];
     let fields = decoder.object(node, path, &known)?;
     let id = decoder
@@ -465,6 +505,9 @@ fn check_result<'a>(
     let fingerprint = fields
         .get("fingerprint")
         .and_then(|node| decoder.string(node, path.field("fingerprint")));
+    let failing = fields
+        .get("failing")
+        .and_then(|node| decoder.integer(node, path.field("failing"), 0, u32::MAX));
     Some(CheckResult {
         id: Cow::Borrowed(id?),
         outcome: outcome?,
@@ -473,6 +516,7 @@ fn check_result<'a>(
         attempts,
         iteration,
         fingerprint: fingerprint.map(Cow::Borrowed),
+        failing,
     })
 }
 
@@ -557,6 +601,18 @@ fn operator_note<'a>(
     let operator = label(decoder, fields, path, "operator");
     let reason = label(decoder, fields, path, "reason");
     Some(OperatorNote {
+        operator: operator?,
+        reason: reason?,
+    })
+}
+
+fn waiver<'a>(decoder: &mut Decoder<'_>, node: &'a Node<'_>, path: Path<'_>) -> Option<Waiver<'a>> {
+    let fields = decoder.object(node, path, &["check", "operator", "reason"])?;
+    let check = label(decoder, fields, path, "check");
+    let operator = label(decoder, fields, path, "operator");
+    let reason = label(decoder, fields, path, "reason");
+    Some(Waiver {
+        check: check?,
         operator: operator?,
         reason: reason?,
     })

@@ -91,6 +91,9 @@ fn shape(shape: Shape) -> Value {
             let words: Vec<Option<&str>> = words().into_iter().map(Some).chain([None]).collect();
             json!({ "enum": words })
         }
+        Shape::Words(words) => {
+            json!({ "type": ["array", "null"], "items": { "enum": words() } })
+        }
         Shape::Name => json!({ "type": ["string", "null"], "minLength": 1, "maxLength": MAX_NAME }),
         Shape::Text => json!({ "type": ["string", "null"] }),
         Shape::Flag => json!({ "type": ["boolean", "null"] }),
@@ -162,6 +165,7 @@ fn defaults() -> Value {
     // What marks the canonical form is no default of the others; checks are required unless they say otherwise.
     insert(&mut defaults, "effective", json!(false));
     insert(&mut defaults, "required", json!(true));
+    insert(&mut defaults, "retry_on", json!(["error", "timeout"]));
     insert(&mut defaults, "nonce", json!(false));
     insert(&mut defaults, "requested", json!(false));
     insert(&mut defaults, "ralph_enabled", json!(true));

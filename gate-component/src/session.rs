@@ -108,7 +108,7 @@ impl Session {
             };
         }
         let token = self.judge.token(self.state.as_ref(), iteration);
-        let text = brief_text(contract, iteration, token.as_deref());
+        let text = brief_text(contract, self.state.as_ref(), iteration, token.as_deref());
         Brief {
             iteration,
             token,
@@ -117,13 +117,23 @@ impl Session {
     }
 }
 
-fn brief_text(contract: &Contract, iteration: u32, token: Option<&str>) -> String {
+fn brief_text(
+    contract: &Contract,
+    state: Option<&State>,
+    iteration: u32,
+    token: Option<&str>,
+) -> String {
+    let is_waived = |place: usize| {
+        let known = state.and_then(|state| state.checks.get(place));
+        contract.allow_override && known.is_some_and(|check| check.waived)
+    };
     let names = |required: bool| {
         contract
             .completion_checks
             .iter()
-            .filter(|check| check.required == required)
-            .map(|check| check.id.as_str())
+            .enumerate()
+            .filter(|(place, check)| check.required == required && !is_waived(*place))
+            .map(|(_, check)| check.id.as_str())
             .collect::<Vec<_>>()
             .join(", ")
     };
@@ -176,7 +186,11 @@ pub fn resume(
     state.stopped = None;
     state.detail = None;
     state.consecutive_failures = 0;
+    state.blocked_in_a_row = 0;
     state.resumed = state.resumed.saturating_add(1);
     state.stall.reset();
+    for check in &mut state.checks {
+        check.fewest = None;
+    }
     Ok(state.write())
 }

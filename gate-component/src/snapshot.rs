@@ -10,16 +10,18 @@ use serde::Serialize;
 
 use crate::decimal::Decimal;
 use crate::error::{ErrorCode, GateError};
-use crate::stall::{MAX_PARTS, MAX_PERIOD, Memory, PartMemory};
+use crate::stall::{Compared, MAX_PARTS, MAX_PERIOD, Memory, PartMemory};
 use crate::tree::decode::{Decoder, Fields, Path};
 use crate::tree::{Node, Source, TextFormat, json};
 use crate::verdict::StopReason;
 
 /// The version that this gate writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// No snapshot is longer; a longer text is not read.
 pub const MAX_BYTES: usize = 16 * 1024;
 const SEAL: &str = ",\"seal\":\"";
+/// How a waived check is marked.
+const WAIVED: &str = "waived";
 
 /// What is remembered of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +36,10 @@ pub struct CheckMemory {
     pub(crate) failure: String,
     /// Since which iteration it fails in the same way.
     pub(crate) since: u32,
+    /// The fewest tests that failed inside it so far, where it counts them.
+    pub(crate) fewest: Option<u32>,
+    /// Whether an operator waived it.
+    pub(crate) waived: bool,
 }
 
 /// A loop's state between two iterations.
@@ -57,6 +63,8 @@ pub struct State {
     pub tokens: u32,
     /// Iterations in a row that errored or timed out.
     pub consecutive_failures: u32,
+    /// Iterations in a row in which the agent said `LOOP_BLOCKED`.
+    pub blocked_in_a_row: u32,
     /// Reruns of checks over the loop.
     pub check_retries: u32,
     /// How often an operator resumed it.
@@ -82,6 +90,7 @@ impl State {
             cost_usd: Decimal::ZERO,
             tokens: 0,
             consecutive_failures: 0,
+            blocked_in_a_row: 0,
             check_retries: 0,
             resumed: 0,
             stall: Memory::default(),
@@ -190,12 +199,17 @@ fn check_version(source: Source<'_>, tree: &Node<'_>) -> Result<(), GateError> {
         .and_then(|node| decoder.integer(node, Path::Root, 1, u32::MAX));
     match version {
         Some(VERSION) => Ok(()),
-        Some(newer) => Err(GateError::new(
-            ErrorCode::UnsupportedSnapshot,
-            format!(
-                "the snapshot has version {newer}, this gate reads up to {VERSION}; use a newer gate"
-            ),
-        )),
+        Some(other) => {
+            let remedy = if other < VERSION {
+                "begin the loop anew, or go on with the gate that wrote it"
+            } else {
+                "use a newer gate"
+            };
+            Err(GateError::new(
+                ErrorCode::UnsupportedSnapshot,
+                format!("the snapshot has version {other}, this gate reads {VERSION}; {remedy}"),
+            ))
+        }
         None => Err(invalid("it is not a snapshot: it has no version")),
     }
 }
@@ -226,11 +240,14 @@ struct Record<'a> {
     cost_usd: Decimal,
     tokens: u32,
     consecutive_failures: u32,
+    blocked_in_a_row: u32,
     check_retries: u32,
     resumed: u32,
-    recent: &'a [String],
+    recent: Vec<String>,
     runs: [u32; MAX_PERIOD],
+    firsts: [u32; MAX_PERIOD],
     best_failing: Option<u32>,
+    best_at: u32,
     since_best: u32,
     parts: Vec<String>,
     checks: Vec<String>,
@@ -249,16 +266,23 @@ impl<'a> Record<'a> {
             cost_usd: state.cost_usd,
             tokens: state.tokens,
             consecutive_failures: state.consecutive_failures,
+            blocked_in_a_row: state.blocked_in_a_row,
             check_retries: state.check_retries,
             resumed: state.resumed,
-            recent: &state.stall.recent,
+            recent: state.stall.recent.iter().map(write_compared).collect(),
             runs: state.stall.runs,
+            firsts: state.stall.firsts,
             best_failing: state.stall.best_failing,
+            best_at: state.stall.best_at,
             since_best: state.stall.since_best,
             parts: state.stall.parts.iter().map(write_part).collect(),
             checks: state.checks.iter().map(write_check).collect(),
         }
     }
+}
+
+fn write_compared(compared: &Compared) -> String {
+    format!("{} {}", compared.digest, compared.index)
 }
 
 fn write_part(part: &PartMemory) -> String {
@@ -279,12 +303,25 @@ fn write_check(check: &CheckMemory) -> String {
         (false, true) => "fail",
         (true, true) => "flaky",
     };
+    let fewest = check
+        .fewest
+        .map_or_else(String::new, |fewest| fewest.to_string());
     format!(
-        "{seen} {} {} {}",
+        "{seen} {} {} {} {} {}",
         or_dash(&check.state),
         or_dash(&check.failure),
-        check.since
+        check.since,
+        or_dash(&fewest),
+        if check.waived { WAIVED } else { "-" },
     )
+}
+
+fn read_compared(text: &str) -> Option<Compared> {
+    let (digest, index) = text.split_once(' ')?;
+    Some(Compared {
+        digest: digest.to_owned(),
+        index: index.parse().ok()?,
+    })
 }
 
 fn read_part(text: &str) -> Option<PartMemory> {
@@ -313,6 +350,15 @@ fn read_check(text: &str) -> Option<CheckMemory> {
         failed,
         failure: word()?.to_owned(),
         since: word()?.parse().ok()?,
+        fewest: match word()? {
+            "" => None,
+            fewest => Some(fewest.parse().ok()?),
+        },
+        waived: match word()? {
+            "" => false,
+            WAIVED => true,
+            _ => return None,
+        },
     };
     words.next().is_none().then_some(check)
 }
@@ -330,8 +376,10 @@ fn decode(decoder: &mut Decoder<'_>, tree: &Node<'_>) -> Option<State> {
     state.tool_calls = number("tool_calls")?;
     state.tokens = number("tokens")?;
     state.consecutive_failures = number("consecutive_failures")?;
+    state.blocked_in_a_row = number("blocked_in_a_row")?;
     state.check_retries = number("check_retries")?;
     state.resumed = number("resumed")?;
+    state.stall.best_at = number("best_at")?;
     state.stall.since_best = number("since_best")?;
     state.stall.best_failing = match fields.get("best_failing") {
         Some(_) => Some(number("best_failing")?),
@@ -348,18 +396,26 @@ fn decode(decoder: &mut Decoder<'_>, tree: &Node<'_>) -> Option<State> {
     let cost = decoder.require(fields, Path::Root, "cost_usd")?;
     state.cost_usd = decoder.decimal(cost, Path::Root.field("cost_usd"))?;
     state.seal = required_text(decoder, fields, "seal")?.into_owned();
-    state.stall.recent = texts(decoder, fields, "recent", MAX_PERIOD, |text| {
-        Some(text.to_owned())
-    })?;
+    state.stall.recent = texts(decoder, fields, "recent", MAX_PERIOD, read_compared)?;
     state.stall.parts = texts(decoder, fields, "parts", MAX_PARTS, read_part)?;
     state.checks = texts(decoder, fields, "checks", usize::MAX, read_check)?;
-    let runs = decoder.require(fields, Path::Root, "runs")?;
-    let path = Path::Root.field("runs");
-    let runs: Vec<u32> = decoder.items(Some(runs), path, |decoder, node, path| {
+    state.stall.runs = by_period(decoder, fields, "runs")?;
+    state.stall.firsts = by_period(decoder, fields, "firsts")?;
+    Some(state)
+}
+
+/// A number for each period.
+fn by_period(
+    decoder: &mut Decoder<'_>,
+    fields: Fields<'_, '_>,
+    name: &str,
+) -> Option<[u32; MAX_PERIOD]> {
+    let node = decoder.require(fields, Path::Root, name)?;
+    let path = Path::Root.field(name);
+    let numbers: Vec<u32> = decoder.items(Some(node), path, |decoder, node, path| {
         decoder.integer(node, path, 0, u32::MAX)
     });
-    state.stall.runs = runs.try_into().ok()?;
-    Some(state)
+    numbers.try_into().ok()
 }
 
 fn required_text<'n>(

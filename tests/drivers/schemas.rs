@@ -108,10 +108,10 @@ fn a_single_mistake_is_found_by_the_gate_and_by_the_schema() {
     let good = json!({
         "mode": "ralph", "profile": "strict", "effective": false, "enforcement": "shadow",
         "completion_token": { "text": "COMPLETE", "nonce": true, "seed": "a" }, "promise_rules": "lenient",
-        "completion_checks": ["a", { "id": "b", "required": false, "on_flaky": "fail", "retries": 1 }],
+        "completion_checks": ["a", { "id": "b", "required": false, "on_flaky": "fail", "retries": 1, "retry_on": ["fail"] }],
         "on_flaky": "pass", "optional_pass_ratio": 0.5, "allow_override": false, "loop_max_iters": 1,
         "no_progress_limit": 0, "plateau_limit": 0, "per_iter_timeout_ms": 1, "max_tool_calls": 0,
-        "max_duration_ms": 1, "max_consecutive_failures": 1, "max_check_retries": 100,
+        "max_duration_ms": 1, "max_consecutive_failures": 1, "max_check_retries": 100, "blocked_limit": 1, "max_tokens": 0,
         "cost_budget_usd": "0.30", "feedback_max_bytes": 256, "$schema": "contract.schema.json",
     });
     let schema = validator("contract");
@@ -144,6 +144,8 @@ fn a_single_mistake_is_found_by_the_gate_and_by_the_schema() {
         ("/completion_checks/1/on_flaky", json!("ignore")),
         ("/completion_checks/1/retries", json!(101)),
         ("/completion_checks/1/retry", json!(1)),
+        ("/completion_checks/1/retry_on", json!("fail")),
+        ("/completion_checks/1/retry_on", json!(["pass"])),
         ("/on_flaky", json!("maybe")),
         ("/optional_pass_ratio", json!(1.5)),
         ("/optional_pass_ratio", json!("half")),
@@ -153,6 +155,8 @@ fn a_single_mistake_is_found_by_the_gate_and_by_the_schema() {
         ("/loop_max_iters", json!(1.5)),
         ("/no_progress_limit", json!(10001)),
         ("/plateau_limit", json!(-1)),
+        ("/blocked_limit", json!(0)),
+        ("/max_tokens", json!(4_000_000_001_u64)),
         ("/per_iter_timeout_ms", json!(0)),
         ("/max_tool_calls", json!("1")),
         ("/max_duration_ms", json!(2_592_000_001_u64)),

@@ -26,6 +26,7 @@ pub(crate) enum StopReason {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Detail {
     CostBudgetUsd,
+    MaxTokens,
     MaxToolCalls,
     MaxDurationMs,
     NoProgressLimit,
@@ -66,6 +67,8 @@ pub(crate) enum FailureCode {
     PolicyOutOfMemory,
     PolicyRejected,
     RatioNotMet,
+    ControlFailed,
+    CheckUnavailable,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -115,6 +118,7 @@ pub(crate) struct Counters {
     pub(crate) elapsed_ms: u32,
     pub(crate) tool_calls: u32,
     pub(crate) cost_usd: String,
+    pub(crate) tokens: u32,
     pub(crate) consecutive_failures: u32,
     pub(crate) check_retries: u32,
 }
@@ -136,6 +140,7 @@ pub(crate) struct Verdict {
     pub(crate) failures: Vec<Failure>,
     pub(crate) checks: Vec<Assessment>,
     pub(crate) unused_checks: Vec<String>,
+    pub(crate) waived: Vec<String>,
     pub(crate) fingerprint: Standstill,
     pub(crate) counters: Counters,
 }

@@ -203,6 +203,7 @@ pub(crate) fn tell(index: u32, expected: &Answer, reply: &Reply) -> String {
             line("failures", &model.failures, &gate.failures);
             line("checks", &model.checks, &gate.checks);
             line("unused_checks", &model.unused_checks, &gate.unused_checks);
+            line("waived", &model.waived, &gate.waived);
             line("fingerprint", &model.fingerprint, &gate.fingerprint);
             line("counters", &model.counters, &gate.counters);
         }

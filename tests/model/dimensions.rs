@@ -40,8 +40,13 @@ const FORMS: &[(&str, Form)] = &[
     ("out of fuel", Form::Caused(Cause::PolicyOutOfFuel)),
     ("out of memory", Form::Caused(Cause::PolicyOutOfMemory)),
     ("rejected", Form::Caused(Cause::PolicyRejected)),
+    ("control failed", Form::Caused(Cause::ControlFailed)),
+    ("unavailable", Form::Caused(Cause::CheckUnavailable)),
     ("stale and tampered", Form::StaleAndTampered),
     ("fail pass", Form::Tries(&[Fail, Pass])),
+    ("error pass", Form::Tries(&[Error, Pass])),
+    ("error timeout pass", Form::Tries(&[Error, Timeout, Pass])),
+    ("error fail pass", Form::Tries(&[Error, Fail, Pass])),
     ("pass fail", Form::Tries(&[Pass, Fail])),
     ("fail fail", Form::Tries(&[Fail, Fail])),
     ("fail error", Form::Tries(&[Fail, Error])),
@@ -113,7 +118,9 @@ type NamedOutput = (&'static str, Option<usize>, &'static [(Text, Place)], After
 /// Every way to end an output, by name.
 const OUTPUTS: &[NamedOutput] = {
     use After::{Context, Nothing, Prose};
-    use Place::{Comment, Fence, InlineCode, Quote, Visible};
+    use Place::{
+        Colored, Comment, Fence, HtmlBlock, InLine, Indented, InlineCode, LazyQuote, Quote, Visible,
+    };
     const DONE: Text = Text::Signal(Signal::Done);
     const CONTINUE: Text = Text::Signal(Signal::Continue);
     const BLOCKED: Text = Text::Signal(Signal::Blocked);
@@ -137,6 +144,16 @@ const OUTPUTS: &[NamedOutput] = {
         ("in code", Some(0), &[(Text::Token, InlineCode)], Nothing),
         ("in quote", Some(0), &[(Text::Token, Quote)], Nothing),
         ("in comment", Some(0), &[(Text::Token, Comment)], Nothing),
+        (
+            "in lazy quote",
+            Some(0),
+            &[(Text::Token, LazyQuote)],
+            Nothing,
+        ),
+        ("in html", Some(0), &[(Text::Token, HtmlBlock)], Nothing),
+        ("indented", Some(0), &[(Text::Token, Indented)], Nothing),
+        ("in a line", Some(0), &[(Text::Token, InLine)], Nothing),
+        ("colored", Some(0), &[(Text::Token, Colored)], Nothing),
         ("not last", Some(0), &[(Text::Token, Visible)], Prose),
         ("with context", Some(0), &[(Text::Token, Visible)], Context),
         (
@@ -317,6 +334,13 @@ pub(crate) fn checks() -> Dimension {
                 ..TESTS
             }];
         })
+        .with("reruns failures", |s| {
+            s.contract.max_check_retries = 2;
+            s.contract.checks = vec![Check {
+                retry_on: Some(&[Fail, Error]),
+                ..TESTS
+            }];
+        })
         .with("own rule for flaky", |s| {
             s.contract.checks = vec![
                 Check {
@@ -341,8 +365,8 @@ pub(crate) fn ratio() -> Dimension {
 
 pub(crate) fn on_flaky() -> Dimension {
     Dimension::new("on_flaky")
-        .with("pass", |s| s.contract.on_flaky = OnFlaky::Pass)
         .with("fail", |s| s.contract.on_flaky = OnFlaky::Fail)
+        .with("pass", |s| s.contract.on_flaky = OnFlaky::Pass)
 }
 
 pub(crate) fn before() -> Dimension {
@@ -359,8 +383,16 @@ pub(crate) fn before() -> Dimension {
         ("all failed", Before::AllFailed),
         ("failure", Before::Failure),
         ("broken failures", Before::BrokenFailures),
-        ("equal, plateau, failures", Before::EqualPlateauFailures),
-        ("plateau, failures", Before::PlateauFailures),
+        ("equal, plateau", Before::EqualPlateau),
+        ("equal around failures", Before::EqualAroundFailures),
+        ("oscillation of eight", Before::OscillationOfEight),
+        ("blocked", Before::Blocked),
+        ("almost blocked", Before::AlmostBlocked),
+        ("broken blocked", Before::BrokenBlocked),
+        ("is baseline", Before::IsBaseline),
+        ("failed baseline", Before::FailedBaseline),
+        ("passed baseline", Before::PassedBaseline),
+        ("waived", Before::Waived),
         ("passed here", Before::PassedHere),
         ("failed here", Before::FailedHere),
         ("erred here", Before::ErredHere),
@@ -477,6 +509,17 @@ pub(crate) fn tool_calls() -> Dimension {
 
 pub(crate) fn duration() -> Dimension {
     used("duration", |usage| &mut usage.elapsed_ms)
+}
+
+pub(crate) fn tokens() -> Dimension {
+    used("tokens", |usage| &mut usage.tokens)
+}
+
+/// The check that the judged iteration brings a waiver for.
+pub(crate) fn waiver() -> Dimension {
+    Dimension::new("waiver")
+        .with("none", |s| s.turn.waivers = Vec::new())
+        .with("tests", |s| s.turn.waivers = vec!["tests"])
 }
 
 pub(crate) fn canceled() -> Dimension {

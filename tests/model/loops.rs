@@ -15,6 +15,14 @@ use ralph_gate_tests::random::Random;
 
 /// The longest loop that is played.
 const LONGEST: u32 = 60;
+/// The outcomes after which a check may be rerun.
+const RETRY_ON: [Option<&[Outcome]>; 5] = [
+    None,
+    None,
+    Some(&[Outcome::Fail]),
+    Some(&[Outcome::Fail, Outcome::Error, Outcome::Timeout]),
+    Some(&[]),
+];
 const IDS: [&str; 4] = ["tests", "lint", "style", "docs"];
 
 /// Plays the loops of these seeds.
@@ -45,6 +53,12 @@ fn play_one(
     let habits = Habits::new(&mut random);
     let mut pair = Pair::new(&contract, rules)?;
     let mut past: Vec<Iteration> = Vec::new();
+    if random.once_in(3) {
+        let baseline = iteration(&mut random, &contract, &habits, &past, 0);
+        if compare(seed, &mut pair, &baseline, engine, sampling, tally)?.is_none() {
+            return Ok(());
+        }
+    }
     let mut resumed = false;
     let length = if random.once_in(16) {
         LONGEST
@@ -129,7 +143,17 @@ impl Habits {
     fn new(random: &mut Random) -> Self {
         Self {
             states: 1 + random.index(4),
-            cycle: random.pick(&[None, None, Some(1), Some(2), Some(3), Some(4), Some(5)]),
+            cycle: random.pick(&[
+                None,
+                None,
+                Some(1),
+                Some(2),
+                Some(3),
+                Some(4),
+                Some(5),
+                Some(8),
+                Some(9),
+            ]),
             shows_artifacts: !random.once_in(4),
             shows_tool_outputs: random.once_in(3),
             fails_once_in: random.pick(&[2, 4, 20]),
@@ -163,6 +187,7 @@ fn contract(random: &mut Random) -> Contract {
             required: !random.once_in(3),
             on_flaky: random.pick(&[None, None, Some(OnFlaky::Pass), Some(OnFlaky::Fail)]),
             retries: random.pick(&[None, None, None, Some(0)]),
+            retry_on: random.pick(&RETRY_ON),
         })
         .collect();
     Contract {
@@ -189,6 +214,8 @@ fn contract(random: &mut Random) -> Contract {
         },
         no_progress_limit: random.below(7),
         plateau_limit: random.below(7),
+        blocked_limit: 1 + random.below(3),
+        max_tokens: random.pick(&[0, 0, random.clone().below(7)]),
         max_tool_calls: random.pick(&[1000, 1000, random.clone().below(7)]),
         max_duration_ms: random.pick(&[1000, 1000, 1 + random.clone().below(6)]),
         max_consecutive_failures: 1 + random.below(6),
@@ -224,9 +251,20 @@ fn iteration(
             elapsed_ms: random.below(3),
             tool_calls: random.below(3),
             cents: random.below(3),
+            tokens: random.below(3),
         },
         overridden: random.once_in(150),
+        waivers: waivers(random, contract),
     }
+}
+
+/// Rarely, a check that an operator waives.
+fn waivers(random: &mut Random, contract: &Contract) -> Vec<&'static str> {
+    if contract.checks.is_empty() || !random.once_in(40) {
+        return Vec::new();
+    }
+    let check = contract.checks.get(random.index(contract.checks.len()));
+    check.map(|check| check.id).into_iter().collect()
 }
 
 /// The next state of the work: mostly the next one of the cycle, or the same again.
@@ -262,6 +300,11 @@ fn output(random: &mut Random, prose: Option<usize>) -> Output {
         Place::InlineCode,
         Place::Quote,
         Place::Comment,
+        Place::LazyQuote,
+        Place::HtmlBlock,
+        Place::Indented,
+        Place::InLine,
+        Place::Colored,
     ];
     let number = random.pick(&[0, 0, 0, 0, 1, 1, 2]);
     let mut promises: Vec<(Text, Place)> = (0..number)
@@ -316,6 +359,7 @@ fn results(
 fn settle(doubled: Vec<&mut CheckResult>) {
     for (place, result) in doubled.into_iter().enumerate() {
         result.attempts.clear();
+        result.failing = None;
         if matches!(result.outcome, Outcome::Unknown | Outcome::Flaky) {
             result.outcome = Outcome::Fail;
         }
@@ -351,7 +395,12 @@ fn result(random: &mut Random, id: &'static str, habits: &Habits) -> CheckResult
             Cause::PolicyOutOfFuel,
             Cause::PolicyOutOfMemory,
             Cause::PolicyRejected,
+            Cause::ControlFailed,
+            Cause::CheckUnavailable,
         ]));
+    }
+    if random.once_in(3) {
+        result.failing = Some(random.below(6));
     }
     result.iteration = random.pick(&STALE_ONCE);
     result.state = random.pick(&STALE_ONCE);

@@ -47,11 +47,24 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake::TamperingOutweighed,
     Mistake::StaleIsFlaky,
     Mistake::UnusedIsProgress,
+    Mistake::AnyRerunCounts,
+    Mistake::ErrorIsFlaky,
+    Mistake::TokensIgnored,
+    Mistake::TokensAfterToolCalls,
+    Mistake::BlockedOnceTooMany,
+    Mistake::BlockedNeedNotBeInARow,
+    Mistake::FailedIsCompared,
+    Mistake::LongCyclesIgnored,
+    Mistake::BaselineForgotten,
+    Mistake::WaiversIgnored,
+    Mistake::WaiverForgotten,
+    Mistake::WaiverNeedsNoPermission,
 ];
 
 /// Lines that exclude each other: an agent gives one signal, and one that completes gives no
-/// contrary one. Their order can't be seen.
-const EXCLUSIVE: [(Line, Line); 3] = [
+/// contrary one; an iteration that failed is not compared. Their order can't be seen.
+const EXCLUSIVE: [(Line, Line); 4] = [
+    (Line::Failures, Line::NoProgress),
     (Line::Completed, Line::SaidError),
     (Line::Completed, Line::SaidBlocked),
     (Line::SaidError, Line::SaidBlocked),

@@ -22,8 +22,8 @@ pub(crate) enum Line {
     SaidBlocked,
     Budget,
     MaxIters,
-    NoProgress,
     Failures,
+    NoProgress,
     Otherwise,
 }
 
@@ -36,8 +36,8 @@ pub(crate) const ORDER: [Line; 10] = [
     Line::SaidBlocked,
     Line::Budget,
     Line::MaxIters,
-    Line::NoProgress,
     Line::Failures,
+    Line::NoProgress,
     Line::Otherwise,
 ];
 
@@ -83,6 +83,22 @@ pub(crate) enum Mistake {
     StaleIsFlaky,
     /// Results for checks that the contract doesn't name are part of the fingerprint.
     UnusedIsProgress,
+    /// A rerun counts whatever the outcome before it was.
+    AnyRerunCounts,
+    /// A check that broke or ran too long says something of the work.
+    ErrorIsFlaky,
+    TokensIgnored,
+    TokensAfterToolCalls,
+    BlockedOnceTooMany,
+    BlockedNeedNotBeInARow,
+    /// An iteration that failed is compared like any other.
+    FailedIsCompared,
+    /// Only cycles of up to four are looked for.
+    LongCyclesIgnored,
+    BaselineForgotten,
+    WaiversIgnored,
+    WaiverForgotten,
+    WaiverNeedsNoPermission,
 }
 
 /// The rules in force: those of the specification, unless a test bends them.
@@ -131,6 +147,8 @@ struct Judged {
     /// What fresh evidence said in each try, in the iteration's state.
     said: Vec<Outcome>,
     retries: u32,
+    /// How many tests failed, if fresh evidence says so.
+    failing: Option<u32>,
 }
 
 /// What the promises of an output come to.
@@ -150,6 +168,8 @@ enum Promised {
 pub(crate) struct Loop {
     contract: Contract,
     rules: Rules,
+    /// Evidence of the run before the first iteration.
+    baseline: Option<Past>,
     past: Vec<Past>,
     /// How many iterations were over when the loop was resumed last. Standing still is counted
     /// from there.
@@ -162,6 +182,7 @@ impl Loop {
         Self {
             contract,
             rules,
+            baseline: None,
             past: Vec::new(),
             resumed_after: 0,
             stopped: false,
@@ -182,9 +203,53 @@ impl Loop {
         if self.stopped {
             return Answer::Error(ErrorCode::LoopStopped);
         }
+        if iteration.index == 0 && self.past.is_empty() && self.baseline.is_none() {
+            return Answer::Verdict(Box::new(self.begin(iteration)));
+        }
         if iteration.index as usize != self.past.len() + 1 {
             return Answer::Error(ErrorCode::IterationOutOfOrder);
         }
+        let past = self.look_at(iteration);
+        self.past.push(past);
+        Answer::Verdict(Box::new(self.verdict()))
+    }
+
+    /// What is known before the first iteration. No agent has run, so nothing that it could have done
+    /// counts, and nothing is decided.
+    fn begin(&mut self, iteration: &Iteration) -> Verdict {
+        let nothing = Iteration {
+            index: 0,
+            action: Action::Continue,
+            results: iteration.results.clone(),
+            work: iteration.work,
+            tampered: iteration.tampered,
+            waivers: iteration.waivers.clone(),
+            output: Output {
+                prose: None,
+                promises: Vec::new(),
+                after: After::Nothing,
+            },
+            ..Iteration::default()
+        };
+        let baseline = self.look_at(&nothing);
+        self.past.push(baseline);
+        let mut verdict = Verdict {
+            fingerprint: Standstill::default(),
+            ..self.verdict()
+        };
+        let going_on = self.ruling(Line::Otherwise);
+        if self.contract.enforcement == Enforcement::Shadow {
+            verdict.shadow = Some(going_on);
+        } else {
+            verdict.ruling = going_on;
+        }
+        self.stopped = false;
+        self.baseline = self.past.pop();
+        verdict
+    }
+
+    /// What an iteration shows, judged by what was seen before.
+    fn look_at(&self, iteration: &Iteration) -> Past {
         let judged: Vec<Judged> = self
             .contract
             .checks
@@ -192,7 +257,7 @@ impl Loop {
             .enumerate()
             .map(|(place, check)| self.judge(place, check, iteration))
             .collect();
-        let past = Past {
+        Past {
             iteration: iteration.clone(),
             fingerprint: shown(iteration, self.contract.token)
                 .map(|shown| (shown, self.tuple(iteration))),
@@ -204,9 +269,7 @@ impl Loop {
                 .filter(|(check, judged)| check.required && !judged.passed)
                 .count(),
             judged,
-        };
-        self.past.push(past);
-        Answer::Verdict(Box::new(self.verdict()))
+        }
     }
 
     // ------------------------------------------------------------------------- routing
@@ -251,8 +314,9 @@ impl Loop {
             },
             checks: self.assessments(),
             unused_checks: self.unused(),
+            waived: self.waived(),
             fingerprint: Standstill {
-                counted: self.now().fingerprint.is_some(),
+                counted: self.is_compared(self.now()) && self.now().fingerprint.is_some(),
                 equal_in_a_row: self.equal_in_a_row(),
             },
             counters: self.counters(),
@@ -274,13 +338,18 @@ impl Loop {
             }
             Line::Completed => self.complete(),
             Line::SaidError => signal == Some(Signal::Error),
-            Line::SaidBlocked => signal == Some(Signal::Blocked),
+            Line::SaidBlocked => {
+                signal == Some(Signal::Blocked)
+                    && self.blocked_in_a_row()
+                        >= self.contract.blocked_limit
+                            + u32::from(self.is(Mistake::BlockedOnceTooMany))
+            }
             Line::Budget => self.exceeded().is_some(),
             Line::MaxIters => {
                 now.index
                     >= self.contract.loop_max_iters + u32::from(self.is(Mistake::OneIterationMore))
             }
-            Line::NoProgress => self.standing_still().is_some(),
+            Line::NoProgress => self.is_compared(self.now()) && self.standing_still().is_some(),
             Line::Failures => {
                 self.failures_in_a_row()
                     >= self.contract.max_consecutive_failures
@@ -334,7 +403,7 @@ impl Loop {
             && !self.tampered()
     }
 
-    /// Cost, then tool calls, then duration. Over is more than the limit, not equal to it.
+    /// Cost, then tokens, then tool calls, then duration. Over is more than the limit, not equal to it.
     fn exceeded(&self) -> Option<Detail> {
         let counters = self.totals();
         let over = |used: u32, limit: u32| {
@@ -344,11 +413,17 @@ impl Loop {
             .contract
             .budget_cents
             .is_some_and(|budget| over(counters.cents, budget));
+        let tokens = self.contract.max_tokens > 0
+            && over(counters.tokens, self.contract.max_tokens)
+            && !self.is(Mistake::TokensIgnored);
+        let late = self.is(Mistake::TokensAfterToolCalls);
         let calls = over(counters.tool_calls, self.contract.max_tool_calls);
         let duration = over(counters.elapsed_ms, self.contract.max_duration_ms);
         let swapped = self.is(Mistake::DurationBeforeToolCalls);
         if cost {
             Some(Detail::CostBudgetUsd)
+        } else if tokens && !(late && calls) {
+            Some(Detail::MaxTokens)
         } else if swapped && duration {
             Some(Detail::MaxDurationMs)
         } else if calls {
@@ -369,6 +444,24 @@ impl Loop {
         count(self.since_resumed().iter().rev().take_while(failed))
     }
 
+    /// Iterations in a row in which the agent said that it is blocked.
+    fn blocked_in_a_row(&self) -> u32 {
+        let blocked = |past: &&Past| {
+            self.promised_in(&past.iteration) == Promised::Text(Text::Signal(Signal::Blocked))
+        };
+        let past = self.since_resumed().iter().rev();
+        if self.is(Mistake::BlockedNeedNotBeInARow) {
+            return count(past.filter(blocked));
+        }
+        count(past.take_while(blocked))
+    }
+
+    /// Whether an iteration is compared with others: an agent that crashes does not stand still.
+    fn is_compared(&self, past: &Past) -> bool {
+        !matches!(past.iteration.action, Action::Error | Action::Timeout)
+            || self.is(Mistake::FailedIsCompared)
+    }
+
     // ------------------------------------------------------------------------- evidence
 
     fn judge(&self, place: usize, check: &Check, iteration: &Iteration) -> Judged {
@@ -382,13 +475,43 @@ impl Loop {
         } else {
             judged.max_by_key(|judged| self.badness(judged))
         };
-        worst.unwrap_or(Judged {
+        let judged = worst.unwrap_or(Judged {
             passed: self.is(Mistake::MissingPasses),
             flaky: false,
             code: (!self.is(Mistake::MissingPasses)).then_some(FailureCode::MissingEvidence),
             said: Vec::new(),
             retries: 0,
-        })
+            failing: None,
+        });
+        let tampered = judged.code == Some(FailureCode::EvidenceTampered);
+        if self.is_waived(check.id, Some(iteration)) && !tampered {
+            return Judged {
+                passed: true,
+                code: None,
+                ..judged
+            };
+        }
+        judged
+    }
+
+    /// Whether an operator waived a check, in this iteration or in one before.
+    fn is_waived(&self, id: &str, now: Option<&Iteration>) -> bool {
+        let before = self.baseline.iter().chain(&self.past);
+        let before = before
+            .map(|past| &past.iteration)
+            .filter(|_| now.is_none() || !self.is(Mistake::WaiverForgotten));
+        let mut waivers = before.chain(now).flat_map(|iteration| &iteration.waivers);
+        !self.is(Mistake::WaiversIgnored)
+            && (self.contract.allow_override || self.is(Mistake::WaiverNeedsNoPermission))
+            && waivers.any(|waived| *waived == id)
+    }
+
+    fn waived(&self) -> Vec<String> {
+        let checks = self.contract.checks.iter();
+        checks
+            .filter(|check| self.is_waived(check.id, None))
+            .map(|check| check.id.to_owned())
+            .collect()
     }
 
     fn judge_result(
@@ -402,8 +525,7 @@ impl Loop {
         let tries: Vec<Outcome> = if result.attempts.is_empty() {
             vec![result.outcome]
         } else {
-            let counted = 1 + bound as usize;
-            result.attempts.iter().copied().take(counted).collect()
+            self.allowed_tries(check, &result.attempts, 1 + bound as usize)
         };
         let retries = count(tries.iter().skip(1));
         // Only a pass passes: a rerun beyond the bound can't turn a failure into a pass, and what
@@ -430,17 +552,19 @@ impl Loop {
                 code: refused,
                 said: Vec::new(),
                 retries,
+                failing: None,
             };
         }
         let flaky = outcome == Outcome::Flaky
             || if self.is(Mistake::OnlyLatestRemembered) {
                 let latest = self.latest(place, iteration.work);
-                contradict(&tries) || latest.is_some_and(|latest| contradict(&[latest, outcome]))
+                self.contradict(&tries)
+                    || latest.is_some_and(|latest| self.contradict(&[latest, outcome]))
             } else {
                 let mut seen = tries.clone();
                 seen.push(outcome);
                 seen.extend(self.said_before(place, iteration.work));
-                contradict(&seen)
+                self.contradict(&seen)
             };
         let on_flaky = check.on_flaky.unwrap_or(self.contract.on_flaky);
         let passed = refused.is_none()
@@ -467,7 +591,35 @@ impl Loop {
             code,
             said: if stale { Vec::new() } else { said },
             retries,
+            failing: result.failing.filter(|_| !stale),
         }
+    }
+
+    /// The tries up to the bound and up to the first one after which the check is not rerun.
+    fn allowed_tries(&self, check: &Check, tries: &[Outcome], bound: usize) -> Vec<Outcome> {
+        let retry_on = check
+            .retry_on
+            .unwrap_or(&[Outcome::Error, Outcome::Timeout]);
+        let mut allowed = Vec::new();
+        for outcome in tries.iter().take(bound) {
+            allowed.push(*outcome);
+            if !retry_on.contains(outcome) && !self.is(Mistake::AnyRerunCounts) {
+                break;
+            }
+        }
+        allowed
+    }
+
+    /// Whether outcomes differ. Results are three-valued: an error or a timeout says nothing of the
+    /// work, like an unknown, and contradicts nothing; else a rerun after one could never help. The
+    /// specification says "different outcomes" and leaves open which ones count as different.
+    fn contradict(&self, outcomes: &[Outcome]) -> bool {
+        let fails = |outcome: &Outcome| match outcome {
+            Outcome::Fail | Outcome::Flaky => true,
+            Outcome::Error | Outcome::Timeout => self.is(Mistake::ErrorIsFlaky),
+            Outcome::Pass | Outcome::Unknown => false,
+        };
+        outcomes.iter().copied().any(passes) && outcomes.iter().any(fails)
     }
 
     /// How bad a result is. The specification says that the worse of two counts, but not which of
@@ -505,8 +657,12 @@ impl Loop {
         if work.artifact.is_none() || self.is(Mistake::FlakyForgotten) {
             return Vec::new();
         }
-        self.past
+        let baseline = self
+            .baseline
             .iter()
+            .filter(|_| !self.is(Mistake::BaselineForgotten));
+        baseline
+            .chain(&self.past)
             .rev()
             .filter_map(|past| Some((past.iteration.work, past.judged.get(place)?)))
             .filter(|(_, judged)| !judged.said.is_empty())
@@ -551,11 +707,15 @@ impl Loop {
 
     /// What the agent's output promises.
     fn promised(&self) -> Promised {
-        let output = &self.now().iteration.output;
+        self.promised_in(&self.now().iteration)
+    }
+
+    fn promised_in(&self, iteration: &Iteration) -> Promised {
+        let output = &iteration.output;
         let seen: Vec<Text> = output
             .promises
             .iter()
-            .filter(|(_, place)| *place == Place::Visible || self.is(Mistake::HiddenPromisesCount))
+            .filter(|(_, place)| counts(*place) || self.is(Mistake::HiddenPromisesCount))
             .map(|(text, _)| *text)
             .collect();
         let anywhere = || output.promises.iter().map(|(text, _)| *text);
@@ -569,7 +729,7 @@ impl Loop {
         match self.contract.promise_rules {
             PromiseRules::Lenient => anywhere().next().map_or(Promised::Nothing, Promised::Text),
             PromiseRules::Strict => {
-                let ends = |(_, place): &(Text, Place)| *place == Place::Visible;
+                let ends = |(_, place): &(Text, Place)| counts(*place);
                 let last = output.promises.last();
                 match seen.first() {
                     Some(first) if seen.iter().any(|text| self.differ(*text, *first)) => {
@@ -643,25 +803,35 @@ impl Loop {
     }
 
     fn equal_in_a_row(&self) -> u32 {
-        let now = &self.now().fingerprint;
-        if now.is_none() {
+        let now = self.now();
+        if now.fingerprint.is_none() || !self.is_compared(now) {
             return 0;
         }
         count(
-            self.since_resumed()
+            self.compared()
                 .iter()
                 .rev()
-                .take_while(|past| past.fingerprint == *now),
+                .take_while(|past| past.fingerprint == now.fingerprint),
         )
     }
 
-    /// Whether the last iterations are one cycle, seen `times` times. The specification doesn't
-    /// bound the length of a cycle; the gate looks for cycles of up to four, see the vector
-    /// `decide/line-08-cycle-of-five-is-progress`.
+    /// The iterations since the loop was resumed last, but for those that failed.
+    fn compared(&self) -> Vec<&Past> {
+        let past = self.since_resumed().iter();
+        past.filter(|past| self.is_compared(past)).collect()
+    }
+
+    /// Whether the last iterations are one cycle, seen `times` times. The specification
+    /// looks for cycles of up to eight.
     fn oscillates(&self, times: u32) -> bool {
-        (2..=4).any(|length| {
+        let longest = if self.is(Mistake::LongCyclesIgnored) {
+            4
+        } else {
+            8
+        };
+        let stretch = self.compared();
+        (2..=longest).any(|length| {
             let whole = length * times as usize;
-            let stretch = self.since_resumed();
             let Some(start) = stretch.len().checked_sub(whole) else {
                 return false;
             };
@@ -680,11 +850,25 @@ impl Loop {
     fn plateau(&self) -> bool {
         let limit = self.contract.plateau_limit + u32::from(self.is(Mistake::PlateauOneMore));
         let mut best: Option<usize> = None;
+        let mut fewest: Vec<Option<u32>> = vec![None; self.contract.checks.len()];
         let mut without = 0;
-        for past in self.since_resumed() {
+        for past in self.compared() {
             let none_fails = past.failing_required == 0;
-            if none_fails || best.is_none_or(|best| past.failing_required < best) {
-                best = Some(past.failing_required);
+            let mut better = none_fails || best.is_none_or(|best| past.failing_required < best);
+            let checks = self.contract.checks.iter().zip(&past.judged);
+            for ((check, judged), fewest) in checks.zip(&mut fewest) {
+                let Some(failing) = judged.failing else {
+                    continue;
+                };
+                if fewest.is_none_or(|fewest| failing < fewest) {
+                    *fewest = Some(failing);
+                    better |= check.required;
+                }
+            }
+            if better {
+                best = Some(best.map_or(past.failing_required, |best| {
+                    best.min(past.failing_required)
+                }));
                 without = 0;
             } else {
                 without += 1;
@@ -733,6 +917,11 @@ impl Loop {
         let wanted = self.contract.token != Token::None;
         match self.promised() {
             Promised::Text(Text::Signal(Signal::Continue)) => Some(FailureCode::PromiseContinue),
+            Promised::Text(Text::Signal(Signal::Blocked))
+                if self.blocked_in_a_row() < self.contract.blocked_limit =>
+            {
+                Some(FailureCode::PromiseContinue)
+            }
             // The closed taxonomy has no code for these; lines 4 and 5 name them as the reason.
             Promised::Text(Text::Signal(Signal::Blocked | Signal::Error)) => None,
             Promised::Text(_) if self.token_met() => None,
@@ -781,10 +970,12 @@ impl Loop {
             elapsed_ms: totals.elapsed_ms,
             tool_calls: totals.tool_calls,
             cost_usd: dollars(totals.cents),
+            tokens: totals.tokens,
             consecutive_failures: self.failures_in_a_row(),
             check_retries: self
-                .past
+                .baseline
                 .iter()
+                .chain(&self.past)
                 .flat_map(|past| &past.judged)
                 .map(|judged| judged.retries)
                 .sum(),
@@ -797,6 +988,7 @@ impl Loop {
             totals.elapsed_ms += past.iteration.usage.elapsed_ms;
             totals.tool_calls += past.iteration.usage.tool_calls;
             totals.cents += past.iteration.usage.cents;
+            totals.tokens += past.iteration.usage.tokens;
         }
         totals
     }
@@ -830,11 +1022,13 @@ fn pass_through(usage: Usage) -> Verdict {
         failures: Vec::new(),
         checks: Vec::new(),
         unused_checks: Vec::new(),
+        waived: Vec::new(),
         fingerprint: Standstill::default(),
         counters: Counters {
             elapsed_ms: usage.elapsed_ms,
             tool_calls: usage.tool_calls,
             cost_usd: dollars(usage.cents),
+            tokens: usage.tokens,
             consecutive_failures: 0,
             check_retries: 0,
         },
@@ -857,17 +1051,9 @@ fn contrary(text: Text) -> bool {
     )
 }
 
-/// Whether outcomes differ. Results are three-valued, so an error and a timeout don't differ from a
-/// fail, and an unknown contradicts nothing. The specification says "different outcomes" and
-/// leaves open which ones count as different.
-fn contradict(outcomes: &[Outcome]) -> bool {
-    let fails = |outcome: &Outcome| {
-        matches!(
-            outcome,
-            Outcome::Fail | Outcome::Error | Outcome::Timeout | Outcome::Flaky
-        )
-    };
-    outcomes.iter().copied().any(passes) && outcomes.iter().any(fails)
+/// Whether a promise counts where it stands. Colors change nothing.
+fn counts(place: Place) -> bool {
+    matches!(place, Place::Visible | Place::Colored)
 }
 
 fn passes(outcome: Outcome) -> bool {
@@ -887,6 +1073,8 @@ fn code_of_cause(cause: Cause) -> FailureCode {
         Cause::PolicyOutOfFuel => FailureCode::PolicyOutOfFuel,
         Cause::PolicyOutOfMemory => FailureCode::PolicyOutOfMemory,
         Cause::PolicyRejected => FailureCode::PolicyRejected,
+        Cause::ControlFailed => FailureCode::ControlFailed,
+        Cause::CheckUnavailable => FailureCode::CheckUnavailable,
     }
 }
 
@@ -909,7 +1097,10 @@ fn shown(iteration: &Iteration, token: Token) -> Option<Shown> {
 /// The output as far as it is compared: without a nonce, all the token's forms are one text.
 fn written(output: &Output, token: Token) -> Output {
     let mut output = output.clone();
-    for (text, _) in &mut output.promises {
+    for (text, place) in &mut output.promises {
+        if *place == Place::Colored {
+            *place = Place::Visible;
+        }
         if token != Token::Nonce && matches!(text, Text::StaleToken | Text::PlainToken) {
             *text = Text::Token;
         }

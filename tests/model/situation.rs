@@ -44,6 +44,8 @@ pub(crate) struct Check {
     pub(crate) on_flaky: Option<OnFlaky>,
     /// None: `max_check_retries`.
     pub(crate) retries: Option<u32>,
+    /// None: after an error or a timeout.
+    pub(crate) retry_on: Option<&'static [Outcome]>,
 }
 
 impl Check {
@@ -53,6 +55,7 @@ impl Check {
             required: true,
             on_flaky: None,
             retries: None,
+            retry_on: None,
         }
     }
 
@@ -77,6 +80,8 @@ pub(crate) struct Contract {
     pub(crate) loop_max_iters: u32,
     pub(crate) no_progress_limit: u32,
     pub(crate) plateau_limit: u32,
+    pub(crate) blocked_limit: u32,
+    pub(crate) max_tokens: u32,
     pub(crate) max_tool_calls: u32,
     pub(crate) max_duration_ms: u32,
     pub(crate) max_consecutive_failures: u32,
@@ -94,16 +99,18 @@ impl Default for Contract {
             token: Token::None,
             promise_rules: PromiseRules::Strict,
             checks: Vec::new(),
-            on_flaky: OnFlaky::Pass,
+            on_flaky: OnFlaky::Fail,
             ratio_percent: 0,
             allow_override: true,
             loop_max_iters: 50,
             no_progress_limit: 3,
             plateau_limit: 0,
+            blocked_limit: 1,
+            max_tokens: 0,
             max_tool_calls: 1000,
             max_duration_ms: 28_800_000,
             max_consecutive_failures: 3,
-            max_check_retries: 2,
+            max_check_retries: 1,
             budget_cents: None,
         }
     }
@@ -135,6 +142,8 @@ pub(crate) enum Cause {
     PolicyOutOfFuel,
     PolicyOutOfMemory,
     PolicyRejected,
+    ControlFailed,
+    CheckUnavailable,
 }
 
 /// Which iteration, or which state of the work, a result says that it was gathered on.
@@ -154,6 +163,8 @@ pub(crate) struct CheckResult {
     pub(crate) attempts: Vec<Outcome>,
     pub(crate) iteration: Claim,
     pub(crate) state: Claim,
+    /// How many tests failed.
+    pub(crate) failing: Option<u32>,
 }
 
 impl CheckResult {
@@ -166,6 +177,7 @@ impl CheckResult {
             attempts: Vec::new(),
             iteration: Claim::Unsaid,
             state: Claim::Unsaid,
+            failing: None,
         }
     }
 }
@@ -202,6 +214,15 @@ pub(crate) enum Place {
     InlineCode,
     Quote,
     Comment,
+    /// On the line behind a quote.
+    LazyQuote,
+    HtmlBlock,
+    /// Indented by four spaces.
+    Indented,
+    /// On a line with other text.
+    InLine,
+    /// Alone on its line, in color.
+    Colored,
 }
 
 /// What follows the last promise.
@@ -233,6 +254,7 @@ pub(crate) struct Usage {
     pub(crate) elapsed_ms: u32,
     pub(crate) tool_calls: u32,
     pub(crate) cents: u32,
+    pub(crate) tokens: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -246,6 +268,8 @@ pub(crate) struct Iteration {
     pub(crate) tampered: bool,
     pub(crate) usage: Usage,
     pub(crate) overridden: bool,
+    /// The checks that an operator waives.
+    pub(crate) waivers: Vec<&'static str>,
 }
 
 impl Default for Iteration {
@@ -267,6 +291,7 @@ impl Default for Iteration {
             tampered: false,
             usage: Usage::default(),
             overridden: false,
+            waivers: Vec::new(),
         }
     }
 }

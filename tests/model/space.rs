@@ -1,7 +1,8 @@
 //! The abstract state space: dimensions as data, and every combination of their values.
 
 use crate::situation::{
-    Action, After, Check, CheckResult, Contract, Iteration, Mode, Outcome, Output, Usage, Work,
+    Action, After, Check, CheckResult, Contract, Iteration, Mode, Outcome, Output, Place, Signal,
+    Text, Usage, Work,
 };
 use Outcome::{Error, Fail, Pass};
 
@@ -36,8 +37,16 @@ pub(crate) enum Before {
     AllFailed,
     Failure,
     BrokenFailures,
-    EqualPlateauFailures,
-    PlateauFailures,
+    EqualPlateau,
+    EqualAroundFailures,
+    OscillationOfEight,
+    Blocked,
+    AlmostBlocked,
+    BrokenBlocked,
+    IsBaseline,
+    FailedBaseline,
+    PassedBaseline,
+    Waived,
     PassedHere,
     FailedHere,
     ErredHere,
@@ -163,6 +172,7 @@ impl Situation {
                 checks: vec![Check::required("tests")],
                 max_tool_calls: LIMIT,
                 max_duration_ms: LIMIT,
+                max_tokens: LIMIT,
                 budget_cents: Some(LIMIT),
                 ..Contract::default()
             },
@@ -176,26 +186,24 @@ impl Situation {
     /// The contract, the iterations before, and the iteration that is judged.
     pub(crate) fn play(mut self) -> (Contract, Vec<Iteration>, Iteration) {
         let mut past = self.past();
-        for (index, iteration) in (1..).zip(&mut past) {
+        let first = u32::from(!matches!(
+            self.before,
+            Before::IsBaseline | Before::FailedBaseline | Before::PassedBaseline
+        ));
+        for (index, iteration) in (first..).zip(&mut past) {
             iteration.index = index;
         }
-        let length = u32::try_from(past.len()).expect("a short past");
-        self.turn.index = length + 1;
+        self.turn.index = first + u32::try_from(past.len()).expect("a short past");
         if self.unused {
             self.turn.results.push(CheckResult::new("spelling", Fail));
         }
-        self.contract.loop_max_iters = length + if self.last_permitted { 1 } else { 2 };
+        self.contract.loop_max_iters = self.turn.index.max(1) + u32::from(!self.last_permitted);
         (self.contract, past, self.turn)
     }
 
     /// Plays what came before and sets the limits that it leads up to.
     fn past(&mut self) -> Vec<Iteration> {
-        let (a, b, c, d) = (
-            self.earlier(0),
-            self.earlier(1),
-            self.earlier(2),
-            self.earlier(3),
-        );
+        let (a, b, c) = (self.earlier(0), self.earlier(1), self.earlier(2));
         let (mut equal, mut plateau, mut failures) = (0, 0, 0);
         let past = match self.before {
             Before::Nothing => {
@@ -209,6 +217,7 @@ impl Situation {
                     &mut usage.cents,
                     &mut usage.tool_calls,
                     &mut usage.elapsed_ms,
+                    &mut usage.tokens,
                 ] {
                     *used = used.saturating_sub(SPENT);
                 }
@@ -217,6 +226,7 @@ impl Situation {
                         elapsed_ms: SPENT,
                         tool_calls: SPENT,
                         cents: SPENT,
+                        tokens: SPENT,
                     },
                     ..b
                 }]
@@ -261,14 +271,39 @@ impl Situation {
                 failures = 2;
                 vec![failed(b), c]
             }
-            Before::EqualPlateauFailures => {
-                (equal, plateau, failures) = (2, 2, 3);
-                vec![failed(c), failed(a)]
+            Before::EqualPlateau => {
+                (equal, plateau) = (2, 2);
+                vec![c, a]
             }
-            Before::PlateauFailures => {
-                (plateau, failures) = (2, 3);
-                vec![failed(c), failed(d)]
+            Before::EqualAroundFailures => {
+                (equal, failures) = (2, 3);
+                vec![a, failed(b), failed(c)]
             }
+            Before::OscillationOfEight => {
+                equal = 2;
+                let cycle = (1..8).chain([0]).map(|number| self.earlier(number));
+                let cycle: Vec<Iteration> = cycle.collect();
+                cycle
+                    .iter()
+                    .cloned()
+                    .chain(cycle.iter().take(7).cloned())
+                    .collect()
+            }
+            Before::Blocked | Before::AlmostBlocked => {
+                self.contract.blocked_limit = 2 + u32::from(self.before == Before::AlmostBlocked);
+                vec![blocked(b)]
+            }
+            Before::BrokenBlocked => {
+                self.contract.blocked_limit = 2;
+                vec![blocked(b), c]
+            }
+            Before::IsBaseline => Vec::new(),
+            Before::FailedBaseline => vec![self.all(a, Fail)],
+            Before::PassedBaseline => vec![self.all(a, Pass)],
+            Before::Waived => vec![Iteration {
+                waivers: vec!["tests"],
+                ..b
+            }],
             Before::PassedHere => vec![self.all(a, Pass)],
             Before::FailedHere => vec![self.all(a, Fail)],
             Before::ErredHere => vec![self.all(a, Error)],
@@ -293,6 +328,7 @@ impl Situation {
             overridden: false,
             tampered: false,
             usage: Usage::default(),
+            waivers: Vec::new(),
             ..self.turn.clone()
         };
         let Work {
@@ -332,6 +368,18 @@ impl Situation {
 fn failed(iteration: Iteration) -> Iteration {
     Iteration {
         action: Action::Error,
+        ..iteration
+    }
+}
+
+/// An iteration whose agent says that it is blocked.
+fn blocked(iteration: Iteration) -> Iteration {
+    Iteration {
+        output: Output {
+            prose: None,
+            promises: vec![(Text::Signal(Signal::Blocked), Place::Visible)],
+            after: After::Nothing,
+        },
         ..iteration
     }
 }

@@ -2,20 +2,21 @@
 
 use crate::dimensions::{
     action, before, canceled, checks, cost, docs, duration, enforcement, index, lint, mode,
-    on_flaky, operator, output, promise_rules, ratio, style, tampered, tests, token, tool_calls,
-    unused, work,
+    on_flaky, operator, output, promise_rules, ratio, style, tampered, tests, token, tokens,
+    tool_calls, unused, waiver, work,
 };
 use crate::space::Space;
 
 /// The pasts that lead up to a guardrail.
-const GUARDRAILS: [&str; 7] = [
+const GUARDRAILS: [&str; 8] = [
     "nothing",
     "equal",
     "oscillation",
     "plateau",
     "failure",
-    "equal, plateau, failures",
-    "plateau, failures",
+    "equal, plateau",
+    "equal around failures",
+    "blocked",
 ];
 
 /// Small enough for every test run.
@@ -41,6 +42,7 @@ pub(crate) fn reduced() -> Vec<Space> {
                 before().only(&["nothing", "spending"]),
                 tests().only(&["fail", "pass"]),
                 cost(),
+                tokens(),
                 tool_calls(),
                 duration(),
             ],
@@ -49,7 +51,7 @@ pub(crate) fn reduced() -> Vec<Space> {
             "evidence",
             vec![
                 on_flaky(),
-                checks().only(&["one", "no rerun"]),
+                checks().only(&["one", "no rerun", "reruns failures"]),
                 before(),
                 tests(),
             ],
@@ -100,13 +102,49 @@ pub(crate) fn reduced() -> Vec<Space> {
                 operator().only(&["none", "allowed"]),
             ],
         ),
+        waivers(),
+        baseline(),
     ]
+}
+
+/// What an operator waives.
+fn waivers() -> Space {
+    Space::new(
+        "waivers",
+        vec![
+            before().only(&["nothing", "waived"]),
+            tests(),
+            action().only(&["final", "continue"]),
+            operator(),
+            waiver(),
+        ],
+    )
+}
+
+/// Evidence of the run before the first iteration, and what follows from it.
+fn baseline() -> Space {
+    Space::new(
+        "baseline",
+        vec![
+            enforcement(),
+            token().only(&["none", "text"]),
+            before().only(&["is baseline", "failed baseline", "passed baseline"]),
+            index(),
+            tests().only(&["pass", "fail", "error", "missing", "flaky", "error pass"]),
+            action(),
+            output().only(&["token", "none", "error"]),
+            cost().only(&["under", "over"]),
+            canceled(),
+            operator().only(&["none", "allowed"]),
+        ],
+    )
 }
 
 /// Every value of every dimension, in products that leave out what can't touch each other.
 pub(crate) fn full() -> Vec<Space> {
     let mut spaces = full_deciding();
     spaces.extend(full_evidence());
+    spaces.extend([waivers(), baseline()]);
     spaces
 }
 
@@ -137,6 +175,7 @@ fn full_deciding() -> Vec<Space> {
                 action(),
                 output().only(&["token", "blocked"]),
                 cost(),
+                tokens(),
                 tool_calls(),
                 duration(),
                 operator(),
@@ -251,8 +290,9 @@ pub(crate) fn telling() -> Vec<Space> {
                     "nothing",
                     "equal",
                     "plateau",
-                    "equal, plateau, failures",
-                    "plateau, failures",
+                    "equal, plateau",
+                    "equal around failures",
+                    "almost blocked",
                 ]),
                 index(),
                 tests().only(&["pass", "fail"]),
@@ -274,16 +314,40 @@ pub(crate) fn telling() -> Vec<Space> {
         ),
         Space::new(
             "budgets",
-            vec![tests().only(&["fail"]), cost(), tool_calls(), duration()],
+            vec![
+                tests().only(&["fail"]),
+                cost(),
+                tokens(),
+                tool_calls(),
+                duration(),
+            ],
         ),
         Space::new(
             "evidence",
             vec![
                 on_flaky(),
-                before().only(&["nothing", "failed here", "flaky here"]),
+                checks().only(&["one", "reruns failures"]),
+                before().only(&[
+                    "nothing",
+                    "failed here",
+                    "flaky here",
+                    "erred here",
+                    "failed baseline",
+                ]),
                 tests(),
             ],
         ),
+        waivers(),
+        Space::new(
+            "blocked",
+            vec![
+                before().only(&["nothing", "blocked", "almost blocked", "broken blocked"]),
+                tests().only(&["pass", "fail"]),
+                action().only(&["final", "continue"]),
+                output().only(&["none", "blocked"]),
+            ],
+        ),
+        baseline(),
         Space::new(
             "ratio",
             vec![

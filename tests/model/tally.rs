@@ -150,7 +150,7 @@ impl Tally {
         };
         if verdict.enforced().stop_reason == Some(StopReason::Completed) {
             let overridden = iteration.overridden && contract.allow_override;
-            let holds = overridden || proven(contract, iteration);
+            let holds = overridden || proven(contract, iteration, verdict);
             self.property(Property::CompletedNeedsEvidence, holds, || {
                 format!("{}\n  {}", reply.input, reply.text)
             });
@@ -236,13 +236,13 @@ fn untouched(gate: &GateLoop, reply: &Reply) -> bool {
         && reply.snapshot == gate.snapshot()
 }
 
-/// Whether each required check has evidence, all of it fresh, passing and without a cause for
-/// doubt. Looks at the input alone.
-fn proven(contract: &Contract, iteration: &Iteration) -> bool {
+/// Whether each required check that nobody waived has evidence, all of it fresh, passing and without
+/// a cause for doubt. Looks at the input for everything else.
+fn proven(contract: &Contract, iteration: &Iteration, verdict: &Verdict) -> bool {
     contract
         .checks
         .iter()
-        .filter(|check| check.required)
+        .filter(|check| check.required && !verdict.waived.iter().any(|id| id == check.id))
         .all(|check| {
             let mut results = iteration
                 .results

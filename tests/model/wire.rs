@@ -17,15 +17,32 @@ use crate::situation::{
     OnFlaky, Outcome, Output, Place, PromiseRules, Signal, Text, Token, Work,
 };
 
-const PROSE: [&str; 4] = [
+const PROSE: [&str; 9] = [
     "Looking at the parser.",
     "Changed the lexer.",
     "Wrote a test.",
     "Read the log.",
+    "Renamed a module.",
+    "Asked the compiler.",
+    "Moved a file.",
+    "Split a function.",
+    "Joined two lists.",
 ];
 /// Contents of the one artifact. A git tree id would be one of these.
-pub(crate) const ARTIFACTS: [&str; 6] = ["oak", "elm", "ash", "fir", "yew", "box"];
-const TOOL_OUTPUTS: [&str; 4] = ["two failed", "one failed", "none failed", "no tests"];
+pub(crate) const ARTIFACTS: [&str; 9] = [
+    "oak", "elm", "ash", "fir", "yew", "box", "bay", "fig", "nut",
+];
+const TOOL_OUTPUTS: [&str; 9] = [
+    "two failed",
+    "one failed",
+    "none failed",
+    "no tests",
+    "skipped",
+    "stuck",
+    "slow",
+    "gone",
+    "odd",
+];
 
 /// A loop as the gate sees it: a contract, and a snapshot handed back each time.
 #[derive(Debug, Clone)]
@@ -160,13 +177,22 @@ impl GateLoop {
         let usage = iteration.usage;
         write!(
             text,
-            r#","usage":{{"elapsed_ms":{},"tool_calls":{},"cost_usd":"{}"}}"#,
+            r#","usage":{{"elapsed_ms":{},"tool_calls":{},"cost_usd":"{}","tokens":{}}}"#,
             usage.elapsed_ms,
             usage.tool_calls,
-            dollars(usage.cents)
+            dollars(usage.cents),
+            usage.tokens
         )?;
         if iteration.overridden {
             text.push_str(r#","override":{"operator":"ana","reason":"good enough"}"#);
+        }
+        let waivers: Vec<String> = iteration
+            .waivers
+            .iter()
+            .map(|id| format!(r#"{{"check":"{id}","operator":"ana","reason":"upstream"}}"#))
+            .collect();
+        if !waivers.is_empty() {
+            write!(text, r#","waivers":[{}]"#, waivers.join(","))?;
         }
         text.push('}');
         Ok(text)
@@ -187,6 +213,11 @@ impl GateLoop {
                 Place::InlineCode => format!("I will say `{tag}`"),
                 Place::Quote => format!("> {tag}"),
                 Place::Comment => format!("<!-- {tag} -->"),
+                Place::LazyQuote => format!("> quoted\n{tag}"),
+                Place::HtmlBlock => format!("<div>\n{tag}\n</div>"),
+                Place::Indented => format!("    {tag}"),
+                Place::InLine => format!("I am done: {tag}"),
+                Place::Colored => format!("\u{1b}[1;32m{tag}\u{1b}[0m"),
             });
         }
         match output.after {
@@ -239,7 +270,7 @@ fn contract_text(contract: &Contract) -> String {
         fields.push(format!(r#""completion_checks":[{}]"#, checks.join(",")));
     }
     if contract.on_flaky != usual.on_flaky {
-        fields.push(r#""on_flaky":"fail""#.to_owned());
+        fields.push(r#""on_flaky":"pass""#.to_owned());
     }
     if contract.ratio_percent != usual.ratio_percent {
         fields.push(format!(
@@ -258,6 +289,8 @@ fn contract_text(contract: &Contract) -> String {
             ("loop_max_iters", contract.loop_max_iters),
             ("no_progress_limit", contract.no_progress_limit),
             ("plateau_limit", contract.plateau_limit),
+            ("blocked_limit", contract.blocked_limit),
+            ("max_tokens", contract.max_tokens),
             ("max_tool_calls", contract.max_tool_calls),
             ("max_duration_ms", contract.max_duration_ms),
             (
@@ -288,6 +321,13 @@ fn check_text(check: &Check) -> String {
     if let Some(retries) = check.retries {
         text.push_str(&format!(r#","retries":{retries}"#));
     }
+    if let Some(retry_on) = check.retry_on {
+        let outcomes: Vec<String> = retry_on
+            .iter()
+            .map(|outcome| format!(r#""{}""#, outcome_text(*outcome)))
+            .collect();
+        text.push_str(&format!(r#","retry_on":[{}]"#, outcomes.join(",")));
+    }
     text.push('}');
     text
 }
@@ -308,6 +348,8 @@ fn result_text(result: &CheckResult, iteration: &Iteration) -> Result<String> {
             Cause::PolicyOutOfFuel => "policy_out_of_fuel",
             Cause::PolicyOutOfMemory => "policy_out_of_memory",
             Cause::PolicyRejected => "policy_rejected",
+            Cause::ControlFailed => "control_failed",
+            Cause::CheckUnavailable => "check_unavailable",
         };
         write!(text, r#","code":"{code}""#)?;
     }
@@ -330,6 +372,9 @@ fn result_text(result: &CheckResult, iteration: &Iteration) -> Result<String> {
             write!(text, r#","fingerprint":"{}""#, state(artifact)?)?;
         }
         (Claim::This, None) | (Claim::Another, _) => text.push_str(r#","fingerprint":"0000""#),
+    }
+    if let Some(failing) = result.failing {
+        write!(text, r#","failing":{failing}"#)?;
     }
     text.push('}');
     Ok(text)
@@ -410,6 +455,7 @@ struct VerdictForm {
     failures: Vec<Failure>,
     checks: Vec<Assessment>,
     unused_checks: Vec<String>,
+    waived: Vec<String>,
     fingerprint: Standstill,
     counters: Counters,
     snapshot: Option<String>,
@@ -446,6 +492,7 @@ fn read(text: &str) -> Result<(Answer, Option<String>)> {
         failures: form.failures,
         checks: form.checks,
         unused_checks: form.unused_checks,
+        waived: form.waived,
         fingerprint: form.fingerprint,
         counters: form.counters,
     };

@@ -43,11 +43,16 @@ fn a_promise_at_the_end_of_prose_counts() {
 }
 
 #[test]
-fn a_promise_in_code_a_quote_or_a_comment_never_counts() {
+fn a_promise_in_code_a_quote_html_or_a_comment_or_beside_text_never_counts() {
     let mut random = Random::new(2);
     for (before, after, status) in [
-        ("\n```\n", "\n```\n", TagStatus::InFencedCode),
-        ("\n~~~~ text\n", "", TagStatus::InFencedCode),
+        ("\n\n```\n", "\n```\n", TagStatus::InFencedCode),
+        ("\n\n~~~~ text\n", "", TagStatus::InFencedCode),
+        ("\n\n> quoted\n", "", TagStatus::InBlockQuote),
+        ("\n\n<div>\n", "\n</div>", TagStatus::InHtmlBlock),
+        ("\n\n    ", "", TagStatus::InIndentedCode),
+        ("\n\nIt is ", "", TagStatus::NotAlone),
+        ("\n\n", " it is", TagStatus::NotAlone),
         ("\n\nx `", "`", TagStatus::InInlineCode),
         ("\n\nx ``", "``", TagStatus::InInlineCode),
         ("\n\n> ", "", TagStatus::InBlockQuote),

@@ -4,8 +4,9 @@ use super::fields::{
     self, CHECK_FIELDS, FIELDS, MAX_CHECKS, MAX_NAME, MAX_TOKEN, NOT_IN_PROFILES, REQUEST_FIELDS,
     TOKEN_FIELDS,
 };
-use super::{Check, Contract, Enforcement, Mode, OnFlaky, PromiseRules, Token};
+use super::{Check, Contract, Enforcement, Mode, OnFlaky, PromiseRules, RetryOn, Token};
 use crate::decimal::Decimal;
+use crate::order::sort;
 use crate::promise::collapse;
 use crate::signal::Signal;
 use crate::tree::decode::{Decoder, Path};
@@ -51,6 +52,7 @@ pub struct DraftCheck {
     pub(super) required: bool,
     pub(super) on_flaky: Option<OnFlaky>,
     pub(super) retries: Option<Placed<u32>>,
+    pub(super) retry_on: Option<Vec<RetryOn>>,
 }
 
 /// A contract as written. One of these over another gives defaults.
@@ -70,7 +72,9 @@ pub struct Draft {
     pub(super) loop_max_iters: Option<u32>,
     pub(super) no_progress_limit: Option<u32>,
     pub(super) plateau_limit: Option<u32>,
+    pub(super) blocked_limit: Option<u32>,
     pub(super) per_iter_timeout_ms: Option<u32>,
+    pub(super) max_tokens: Option<u32>,
     pub(super) max_tool_calls: Option<u32>,
     pub(super) max_duration_ms: Option<u32>,
     pub(super) max_consecutive_failures: Option<u32>,
@@ -133,7 +137,9 @@ impl Draft {
         draft.loop_max_iters = number("loop_max_iters");
         draft.no_progress_limit = number("no_progress_limit");
         draft.plateau_limit = number("plateau_limit");
+        draft.blocked_limit = number("blocked_limit");
         draft.per_iter_timeout_ms = number("per_iter_timeout_ms");
+        draft.max_tokens = number("max_tokens");
         draft.max_tool_calls = number("max_tool_calls");
         draft.max_duration_ms = number("max_duration_ms");
         draft.max_consecutive_failures = number("max_consecutive_failures");
@@ -169,7 +175,9 @@ impl Draft {
             loop_max_iters: self.loop_max_iters.or(base.loop_max_iters),
             no_progress_limit: self.no_progress_limit.or(base.no_progress_limit),
             plateau_limit: self.plateau_limit.or(base.plateau_limit),
+            blocked_limit: self.blocked_limit.or(base.blocked_limit),
             per_iter_timeout_ms: self.per_iter_timeout_ms.or(base.per_iter_timeout_ms),
+            max_tokens: self.max_tokens.or(base.max_tokens),
             max_tool_calls: self.max_tool_calls.or(base.max_tool_calls),
             max_duration_ms: self.max_duration_ms.or(base.max_duration_ms),
             max_consecutive_failures: self
@@ -184,8 +192,8 @@ impl Draft {
 
     /// Fill in the defaults and judge the rules that span several fields.
     pub fn complete(self, decoder: &mut Decoder<'_>, at: At, path: Path<'_>) -> Option<Contract> {
-        let on_flaky = self.on_flaky.unwrap_or(OnFlaky::Pass);
-        let max_check_retries = self.max_check_retries.unwrap_or(2);
+        let on_flaky = self.on_flaky.unwrap_or(OnFlaky::Fail);
+        let max_check_retries = self.max_check_retries.unwrap_or(1);
         let drafts = self.completion_checks.unwrap_or_default();
         let mut completion_checks = Vec::with_capacity(drafts.len());
         for (index, check) in drafts.into_iter().enumerate() {
@@ -209,6 +217,9 @@ impl Draft {
                 retries: check
                     .retries
                     .map_or(max_check_retries, |retries| retries.value),
+                retry_on: check
+                    .retry_on
+                    .unwrap_or_else(|| vec![RetryOn::Error, RetryOn::Timeout]),
             });
         }
         let mode = self.mode.unwrap_or(Mode::Standard);
@@ -232,7 +243,9 @@ impl Draft {
             loop_max_iters: self.loop_max_iters.unwrap_or(50),
             no_progress_limit: self.no_progress_limit.unwrap_or(3),
             plateau_limit: self.plateau_limit.unwrap_or(0),
+            blocked_limit: self.blocked_limit.unwrap_or(1),
             per_iter_timeout_ms: self.per_iter_timeout_ms.unwrap_or(900_000),
+            max_tokens: self.max_tokens.unwrap_or(0),
             max_tool_calls: self.max_tool_calls.unwrap_or(1000),
             max_duration_ms: self.max_duration_ms.unwrap_or(28_800_000),
             max_consecutive_failures: self.max_consecutive_failures.unwrap_or(3),
@@ -390,6 +403,7 @@ fn check(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Option<D
             required: true,
             on_flaky: None,
             retries: None,
+            retry_on: None,
         });
     }
     if !matches!(node.value, Value::Map(_)) {
@@ -417,6 +431,7 @@ fn check(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Option<D
         let value = d.integer(n, p, min, max)?;
         Some(Placed { value, at: n.at })
     });
+    let retry_on = reader.read(fields.get("retry_on"), "retry_on", retry_on);
     if reader.flawed {
         return None;
     }
@@ -425,7 +440,19 @@ fn check(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Option<D
         required: required.unwrap_or(true),
         on_flaky,
         retries,
+        retry_on,
     })
+}
+
+/// Each outcome once, in the order of the words: the order of the text must not matter.
+fn retry_on(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Option<Vec<RetryOn>> {
+    let before = decoder.problem_count();
+    let mut outcomes: Vec<RetryOn> = decoder.items(Some(node), path, |decoder, node, path| {
+        decoder.word(node, path)
+    });
+    sort(&mut outcomes, Ord::cmp);
+    outcomes.dedup();
+    (decoder.problem_count() == before).then_some(outcomes)
 }
 
 fn check_id(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Option<String> {

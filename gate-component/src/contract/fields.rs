@@ -1,7 +1,7 @@
 //! The fields of a contract and what may stand in each. The decoder takes its bounds from here, and the JSON
 //! Schema is made from it.
 
-use super::{Enforcement, Mode, OnFlaky, PromiseRules};
+use super::{Enforcement, Mode, OnFlaky, PromiseRules, RetryOn};
 use crate::vocabulary::Word;
 
 /// The longest check id and profile name, in bytes.
@@ -29,6 +29,8 @@ pub(crate) struct Field {
 pub(crate) enum Shape {
     /// One of some words.
     Word(fn() -> Vec<&'static str>),
+    /// A list of some words.
+    Words(fn() -> Vec<&'static str>),
     /// A text of 1 to [`MAX_NAME`] bytes.
     Name,
     /// Any text.
@@ -96,7 +98,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field(
         "promise_rules",
         Shape::Word(words::<PromiseRules>),
-        "Which promises count: only the last thing in the output, outside code, quotes and comments (strict), or the first tag anywhere (lenient).",
+        "Which promises count: only the last thing in the output, alone on its line, outside code, quotes, raw HTML and comments (strict), or the first tag anywhere (lenient).",
     ),
     field(
         "completion_checks",
@@ -134,13 +136,25 @@ pub(crate) const FIELDS: &[Field] = &[
         "plateau_limit",
         0,
         10_000,
-        "Iterations without fewer failing required checks before the loop stops; 0 is off.",
+        "Iterations without fewer failing required checks, or fewer failing tests inside one that reports counts, before the loop stops; 0 is off.",
+    ),
+    number(
+        "blocked_limit",
+        1,
+        10_000,
+        "Iterations in a row in which the agent must say LOOP_BLOCKED before the loop stops for it.",
     ),
     number(
         "per_iter_timeout_ms",
         1,
         MAX_MS,
         "The host ends an iteration that runs longer.",
+    ),
+    number(
+        "max_tokens",
+        0,
+        4_000_000_000,
+        "The most tokens of the model over the whole loop; 0 is off.",
     ),
     number(
         "max_tool_calls",
@@ -164,7 +178,7 @@ pub(crate) const FIELDS: &[Field] = &[
         "max_check_retries",
         0,
         MAX_RETRIES,
-        "The most reruns of a failing check inside one iteration.",
+        "The most reruns of one check inside one iteration.",
     ),
     field(
         "cost_budget_usd",
@@ -257,6 +271,11 @@ pub(crate) const CHECK_FIELDS: &[Field] = &[
         0,
         MAX_RETRIES,
         "How often it may be rerun inside one iteration, at most max_check_retries.",
+    ),
+    field(
+        "retry_on",
+        Shape::Words(words::<RetryOn>),
+        "The outcomes after which it may be rerun. A plain fail is rerun only where it is listed.",
     ),
 ];
 

@@ -1,7 +1,7 @@
 //! The linter: contracts that are legal but weak.
 
-use super::Contract;
 use super::draft::Draft;
+use super::{Contract, OnFlaky, RetryOn};
 use crate::decimal::Decimal;
 use crate::error::Problem;
 use crate::promise::collapse;
@@ -22,6 +22,7 @@ pub(super) fn warnings(
         path,
     };
     linter.proof(contract);
+    linter.reruns(contract);
     linter.token(draft);
     linter.limits(draft, contract);
     linter.decoder.into_problems()
@@ -90,6 +91,27 @@ impl Linter<'_, '_, '_> {
         }
     }
 
+    /// A rerun that can't help.
+    fn reruns(&mut self, contract: &Contract) {
+        let checks = contract.completion_checks.iter();
+        let useless = checks.filter(|check| {
+            check.retries > 0
+                && check.on_flaky == OnFlaky::Fail
+                && check.retry_on.contains(&RetryOn::Fail)
+        });
+        for check in useless {
+            let message = format!(
+                "a rerun of `{}` after `fail` can't pass: pass after fail is flaky, and `on_flaky` is `fail`",
+                check.id
+            );
+            self.warn(
+                "completion_checks",
+                &message,
+                "set `on_flaky: pass` for it or leave `fail` out of `retry_on`",
+            );
+        }
+    }
+
     fn token(&mut self, draft: &Draft) {
         let raw = draft.raw_token.as_deref();
         if raw.is_some_and(|raw| raw != collapse(raw)) {
@@ -126,6 +148,9 @@ impl Linter<'_, '_, '_> {
                 "it can never bind: there is no required check",
                 "remove it",
             );
+        }
+        if draft.blocked_limit.is_some_and(|limit| limit > iterations) {
+            self.warn("blocked_limit", never, "lower it");
         }
         if draft
             .max_consecutive_failures

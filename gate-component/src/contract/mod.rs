@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::decimal::Decimal;
 use crate::digest;
 use crate::error::{ErrorCode, GateError, Problem};
+use crate::iteration::Outcome;
 use crate::tree::decode::{Decoder, Path};
 use crate::tree::{Node, Source, TextFormat, recognise};
 use crate::vocabulary::vocabulary;
@@ -41,7 +42,7 @@ vocabulary! {
 vocabulary! {
     /// Which promises count.
     PromiseRules {
-        /// Only the last thing in the output, outside code, quotes and comments.
+        /// Only the last thing in the output, alone on its line, outside code, quotes, raw HTML and comments.
         Strict = "strict",
         /// The first tag anywhere.
         Lenient = "lenient",
@@ -55,6 +56,18 @@ vocabulary! {
         Pass = "pass",
         /// It counts as failed.
         Fail = "fail",
+    }
+}
+
+vocabulary! {
+    /// An outcome after which a check may be rerun inside one iteration.
+    RetryOn {
+        /// The check does not hold.
+        Fail = "fail",
+        /// The check itself broke.
+        Error = "error",
+        /// The check ran longer than it may.
+        Timeout = "timeout",
     }
 }
 
@@ -80,6 +93,21 @@ pub struct Check {
     pub on_flaky: OnFlaky,
     /// How often it may be rerun inside one iteration.
     pub retries: u32,
+    /// The outcomes after which it may be rerun, each once, in the order of [`RetryOn`].
+    pub retry_on: Vec<RetryOn>,
+}
+
+impl Check {
+    /// Whether the check may be rerun after this outcome.
+    pub fn is_rerun_after(&self, outcome: Outcome) -> bool {
+        let cause = match outcome {
+            Outcome::Fail => RetryOn::Fail,
+            Outcome::Error => RetryOn::Error,
+            Outcome::Timeout => RetryOn::Timeout,
+            Outcome::Pass | Outcome::Unknown | Outcome::Flaky => return false,
+        };
+        self.retry_on.contains(&cause)
+    }
 }
 
 /// A contract with its profile applied and every default filled in. It can't be wrong.
@@ -111,17 +139,21 @@ pub struct Contract {
     pub loop_max_iters: u32,
     /// Identical fingerprints in a row before stopping; 0 is off.
     pub no_progress_limit: u32,
-    /// Iterations without fewer failing required checks; 0 is off.
+    /// Iterations without fewer failing required checks, or fewer failing tests inside one; 0 is off.
     pub plateau_limit: u32,
+    /// Iterations in a row in which the agent must say `LOOP_BLOCKED` before the loop stops for it.
+    pub blocked_limit: u32,
     /// The host ends an iteration that runs longer.
     pub per_iter_timeout_ms: u32,
+    /// Over the whole loop; 0 is off.
+    pub max_tokens: u32,
     /// Over the whole loop.
     pub max_tool_calls: u32,
     /// Over the whole loop.
     pub max_duration_ms: u32,
     /// Iterations in a row that errored or timed out.
     pub max_consecutive_failures: u32,
-    /// Reruns of a failing check inside one iteration.
+    /// Reruns of a check inside one iteration.
     pub max_check_retries: u32,
     /// Over the whole loop.
     pub cost_budget_usd: Option<Decimal>,

@@ -45,6 +45,11 @@ pub(super) struct Block<'a> {
     pub(super) after: &'a str,
 }
 
+/// Whether a text begins with a block.
+pub(super) fn begins(text: &str) -> bool {
+    text.starts_with(OPEN)
+}
+
 /// The block that a text begins with. One that is not closed reaches to the end.
 pub(super) fn block(text: &str) -> Option<Block<'_>> {
     let rest = text.strip_prefix(OPEN)?;

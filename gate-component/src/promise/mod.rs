@@ -12,11 +12,14 @@ use crate::contract::PromiseRules;
 use crate::signal::Signal;
 use crate::vocabulary::{Word as _, vocabulary};
 pub use context::{ContextEntry, ContextKind};
+use ralph_gate_text::ansi::{self, Stripped};
 use ralph_gate_text::markdown::{self, Region};
 use ralph_gate_text::tags::{self, is_blank};
 
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";
+/// Spaces that make a line code.
+const CODE_INDENT: usize = 4;
 /// Tags listed in a report; the rest are only counted.
 const MAX_TAGS: usize = 64;
 /// Bytes of a promise text that are kept.
@@ -41,7 +44,13 @@ vocabulary! {
         InBlockQuote = "in_block_quote",
         /// In an HTML comment.
         InComment = "in_comment",
-        /// Inside, or around, another promise.
+        /// In a raw HTML block.
+        InHtmlBlock = "in_html_block",
+        /// Indented by four spaces or more, as code is.
+        InIndentedCode = "in_indented_code",
+        /// Something else stands on its line.
+        NotAlone = "not_alone",
+        /// Around another promise, or behind an open tag that was not closed.
         Nested = "nested",
         /// There is no closing tag.
         Unclosed = "unclosed",
@@ -65,7 +74,10 @@ impl TagStatus {
             Self::InInlineCode => "it is inside inline code",
             Self::InBlockQuote => "it is inside a block quote",
             Self::InComment => "it is inside an HTML comment",
-            Self::Nested => "it is nested with another promise",
+            Self::InHtmlBlock => "it is inside a raw HTML block",
+            Self::InIndentedCode => "it is indented by four spaces or more",
+            Self::NotAlone => "it is not alone on its line",
+            Self::Nested => "it is inside or around another open tag",
             Self::Unclosed => "it has no closing tag",
             Self::Empty => "it has no text",
             Self::Conflicting => "another promise in the same output says something else",
@@ -86,6 +98,18 @@ pub struct PromiseTag {
     pub status: TagStatus,
     /// Why, for a person.
     pub reason: String,
+}
+
+impl PromiseTag {
+    /// Say where the tag stands in the text that still has its escape sequences.
+    fn move_to(&mut self, stripped: &Stripped) {
+        let place = |offset: u32| stripped.original(usize::try_from(offset).unwrap_or(usize::MAX));
+        let start = place(self.offset);
+        let last = place(self.offset.saturating_add(self.length).saturating_sub(1));
+        let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        self.length = narrow(last.saturating_add(1).saturating_sub(start));
+        self.offset = narrow(start);
+    }
 }
 
 /// What the output promises.
@@ -133,6 +157,20 @@ pub fn collapse(text: &str) -> String {
 /// assert_eq!(report.accepted, None);
 /// ```
 pub fn parse(output: &str, rules: PromiseRules) -> PromiseReport {
+    // Colors must neither make nor hide a promise.
+    let stripped = ansi::strip(output);
+    let text = stripped.as_ref().map_or(output, |stripped| &stripped.text);
+    let mut report = parse_plain(text, rules);
+    if let Some(stripped) = &stripped {
+        for tag in &mut report.tags {
+            tag.move_to(stripped);
+        }
+    }
+    report
+}
+
+/// Find the promises in a text without escape sequences.
+fn parse_plain(output: &str, rules: PromiseRules) -> PromiseReport {
     let tags = find_tags(output, rules);
     if tags.is_empty() {
         return PromiseReport::default();
@@ -150,6 +188,8 @@ struct Found {
     start: usize,
     end: Option<usize>,
     region: Region,
+    /// An open tag stands before it that was not closed there.
+    inside: bool,
 }
 
 impl Found {
@@ -195,11 +235,13 @@ fn find_tags(output: &str, rules: PromiseRules) -> Vec<Found> {
             &mut hidden
         };
         if mark.opens {
+            let inside = !open.is_empty();
             open.push(tags.len());
             tags.push(Found {
                 start: mark.at,
                 end: None,
                 region,
+                inside,
             });
         } else if let Some(tag) = open.pop().and_then(|index| tags.get_mut(index)) {
             tag.end = Some(mark.at + CLOSE.len());
@@ -209,7 +251,7 @@ fn find_tags(output: &str, rules: PromiseRules) -> Vec<Found> {
 }
 
 /// What keeps a tag from counting by itself, regardless of other promises.
-fn flaw(output: &str, tags: &[Found], index: usize, outer_end: usize) -> Option<TagStatus> {
+fn flaw(output: &str, tags: &[Found], index: usize) -> Option<TagStatus> {
     let tag = tags.get(index)?;
     let hidden = match tag.region {
         Region::Visible => None,
@@ -217,6 +259,7 @@ fn flaw(output: &str, tags: &[Found], index: usize, outer_end: usize) -> Option<
         Region::InlineCode(_) => Some(TagStatus::InInlineCode),
         Region::BlockQuote(_) => Some(TagStatus::InBlockQuote),
         Region::Comment(_) => Some(TagStatus::InComment),
+        Region::Html(_) => Some(TagStatus::InHtmlBlock),
     };
     if hidden.is_some() {
         return hidden;
@@ -230,7 +273,7 @@ fn flaw(output: &str, tags: &[Found], index: usize, outer_end: usize) -> Option<
         .iter()
         .take_while(|next| next.start < end)
         .any(|next| next.region == Region::Visible);
-    if around || tag.start < outer_end {
+    if around || tag.inside {
         return Some(TagStatus::Nested);
     }
     if is_blank(tag.text(output)) {
@@ -241,20 +284,33 @@ fn flaw(output: &str, tags: &[Found], index: usize, outer_end: usize) -> Option<
 
 /// The flaw of each tag. Linear: a tag with a tag inside is left at the first visible one.
 fn flaws(output: &str, tags: &[Found]) -> Vec<Option<TagStatus>> {
-    let mut outer_end = 0;
     (0..tags.len())
-        .map(|index| {
-            let flaw = flaw(output, tags, index, outer_end);
-            if let Some(tag) = tags.get(index).filter(|tag| tag.region == Region::Visible) {
-                outer_end = outer_end.max(tag.end.unwrap_or(0));
-            }
-            flaw
-        })
+        .map(|index| flaw(output, tags, index))
         .collect()
 }
 
+/// What is wrong with the line that a tag stands on: a promise stands alone and is not indented like code.
+fn line_flaw(output: &str, tag: &Found) -> Option<TagStatus> {
+    let is_blank = |letter: char| letter.is_whitespace() && letter != '\n';
+    let before = output.get(..tag.start)?;
+    let line = before.trim_end_matches(is_blank);
+    let indent = before.get(line.len()..)?;
+    let after = output.get(tag.end?..)?.trim_start_matches(is_blank);
+    let begins = line.is_empty() || line.ends_with('\n');
+    let ends = after.is_empty() || after.starts_with('\n') || context::begins(after);
+    if !begins || !ends {
+        return Some(TagStatus::NotAlone);
+    }
+    let is_code = indent.contains('\t') || indent.chars().count() >= CODE_INDENT;
+    is_code.then_some(TagStatus::InIndentedCode)
+}
+
 fn judge_strict(output: &str, tags: &[Found]) -> Judgement {
-    let flaws = flaws(output, tags);
+    let flaws: Vec<Option<TagStatus>> = flaws(output, tags)
+        .into_iter()
+        .zip(tags)
+        .map(|(flaw, tag)| flaw.or_else(|| line_flaw(output, tag)))
+        .collect();
     let eligible: Vec<usize> = (0..tags.len())
         .filter(|index| matches!(flaws.get(*index), Some(None)))
         .collect();

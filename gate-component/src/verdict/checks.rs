@@ -9,6 +9,7 @@ use crate::feedback::clean;
 use crate::iteration::{CheckResult, FailureCode, Iteration, Outcome};
 use crate::order::sort;
 use crate::snapshot::{CheckMemory, State};
+use crate::stall::Failing;
 use crate::vocabulary::Word;
 
 /// Bytes of a reason that are kept.
@@ -33,8 +34,8 @@ pub struct CheckAssessment {
 pub(super) struct Assessed {
     /// What stands in the way, checks in the contract's order.
     pub(super) failures: Vec<Failure>,
-    /// How many required checks failed; none when the contract has none.
-    pub(super) failing_required: Option<u32>,
+    /// What the checks say of progress.
+    pub(super) failing: Failing,
     /// Reruns in this iteration.
     pub(super) retries: u32,
     checks: Vec<Judged>,
@@ -46,6 +47,7 @@ pub(super) struct Assessments {
     pub(super) checks: Vec<CheckAssessment>,
     /// For each check that fails exactly as before: since when.
     pub(super) unchanged: Vec<(String, u32)>,
+    pub(super) waived: Vec<String>,
     pub(super) unused: Vec<String>,
 }
 
@@ -56,6 +58,11 @@ struct Judged {
     /// None when there is no evidence of this state.
     seen: Option<Seen>,
     state: String,
+    /// How many tests failed in it, where evidence of this state says so.
+    failing: Option<u32>,
+    /// Whether fewer tests than ever failed in it.
+    fewer_tests: bool,
+    waived: bool,
 }
 
 /// What a check was seen to do on one state.
@@ -66,7 +73,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// Unknown is no outcome that another could differ from.
+    /// Unknown is no outcome that another could differ from, and a check that broke or ran too long said nothing of the
+    /// work.
     fn of(outcomes: impl Iterator<Item = Outcome>) -> Self {
         outcomes.fold(Self::default(), |seen, outcome| {
             seen.and(match outcome {
@@ -74,7 +82,7 @@ impl Seen {
                     passed: true,
                     failed: false,
                 },
-                Outcome::Fail | Outcome::Error | Outcome::Timeout => Self {
+                Outcome::Fail => Self {
                     passed: false,
                     failed: true,
                 },
@@ -82,7 +90,7 @@ impl Seen {
                     passed: true,
                     failed: true,
                 },
-                Outcome::Unknown => Self::default(),
+                Outcome::Unknown | Outcome::Error | Outcome::Timeout => Self::default(),
             })
         })
     }
@@ -111,6 +119,7 @@ struct Finding {
     retries: u32,
     /// It is about another iteration or another state.
     stale: bool,
+    failing: Option<u32>,
 }
 
 /// Judge every check of the contract.
@@ -123,6 +132,7 @@ pub(super) fn assess(
     let evidence = Evidence {
         iteration,
         fingerprint,
+        may_waive: contract.allow_override,
     };
     let checks: Vec<(Judged, u32)> = contract
         .completion_checks
@@ -132,16 +142,18 @@ pub(super) fn assess(
         .collect();
     let retries = checks.iter().map(|(_, retries)| retries).sum();
     let checks: Vec<Judged> = checks.into_iter().map(|(judged, _)| judged).collect();
-    let failing = checks
-        .iter()
-        .filter(|check| check.assessment.required && !check.assessment.passed)
-        .count();
+    let required = || checks.iter().filter(|check| check.assessment.required);
+    let failing = required().filter(|check| !check.assessment.passed).count();
+    let fewer_tests = required().any(|check| check.fewer_tests);
     Assessed {
         failures: failures(contract, iteration, &checks),
-        failing_required: contract
-            .required()
-            .next()
-            .map(|_| u32::try_from(failing).unwrap_or(u32::MAX)),
+        failing: Failing {
+            required: contract
+                .required()
+                .next()
+                .map(|_| u32::try_from(failing).unwrap_or(u32::MAX)),
+            fewer_tests,
+        },
         retries,
         unused: unused(contract, iteration),
         checks,
@@ -150,7 +162,7 @@ pub(super) fn assess(
 
 impl Assessed {
     /// Remember each check, and say what the verdict needs.
-    pub(super) fn finish(self, state: &mut State, index: u32) -> Assessments {
+    pub(super) fn finish(self, state: &mut State, index: u32, compared: bool) -> Assessments {
         let before = std::mem::take(&mut state.checks);
         let mut unchanged = Vec::new();
         for (position, judged) in self.checks.iter().enumerate() {
@@ -161,9 +173,15 @@ impl Assessed {
             if same.is_some() {
                 unchanged.push((judged.assessment.id.clone(), since));
             }
-            state.checks.push(judged.remember(old, failure, since));
+            let mut memory = judged.remember(old, failure, since);
+            if compared {
+                memory.fewest = judged.fewest(old);
+            }
+            state.checks.push(memory);
         }
+        let waived = self.checks.iter().filter(|judged| judged.waived);
         Assessments {
+            waived: waived.map(|judged| judged.assessment.id.clone()).collect(),
             checks: self
                 .checks
                 .into_iter()
@@ -207,6 +225,16 @@ impl Judged {
             failed: seen.failed,
             failure,
             since,
+            fewest: old.and_then(|old| old.fewest),
+            waived: self.waived,
+        }
+    }
+
+    /// The fewest tests that failed in it so far.
+    fn fewest(&self, old: Option<&CheckMemory>) -> Option<u32> {
+        match (self.failing, old.and_then(|old| old.fewest)) {
+            (Some(now), Some(fewest)) => Some(now.min(fewest)),
+            (now, fewest) => now.or(fewest),
         }
     }
 }
@@ -214,6 +242,7 @@ impl Judged {
 struct Evidence<'a> {
     iteration: &'a Iteration<'a>,
     fingerprint: Option<&'a str>,
+    may_waive: bool,
 }
 
 impl Evidence<'_> {
@@ -232,34 +261,59 @@ impl Evidence<'_> {
         let state = self
             .fingerprint
             .map_or_else(String::new, |state| short(state).to_owned());
-        let assessment = |passed, flaky, code| CheckAssessment {
-            id: check.id.clone(),
-            required: check.required,
-            passed,
-            flaky,
-            code,
+        let waived = self.is_waived(check, before);
+        let assessment = |flaky, code: Option<FailureCode>| {
+            // Nobody waives tampering.
+            let code = code.filter(|code| !waived || *code == FailureCode::EvidenceTampered);
+            CheckAssessment {
+                id: check.id.clone(),
+                required: check.required,
+                passed: code.is_none(),
+                flaky,
+                code,
+            }
         };
         match worst {
             None => {
                 let judged = Judged {
-                    assessment: assessment(false, false, Some(FailureCode::MissingEvidence)),
+                    assessment: assessment(false, Some(FailureCode::MissingEvidence)),
                     reason: "the host reported no result for this check".to_owned(),
                     seen: None,
                     state,
+                    failing: None,
+                    fewer_tests: false,
+                    waived,
                 };
                 (judged, 0)
             }
             Some(finding) => {
+                let fewest = before.and_then(|before| before.fewest);
+                let failing = finding.failing.filter(|_| !finding.stale);
                 // Evidence of another state says nothing about this one.
                 let judged = Judged {
-                    assessment: assessment(finding.code.is_none(), finding.flaky, finding.code),
+                    assessment: assessment(finding.flaky, finding.code),
                     reason: finding.reason,
                     seen: Some(finding.seen).filter(|_| !finding.stale),
                     state,
+                    failing,
+                    fewer_tests: failing
+                        .is_some_and(|failing| fewest.is_none_or(|fewest| failing < fewest)),
+                    waived,
                 };
                 (judged, retries)
             }
         }
+    }
+
+    /// Whether an operator waived the check, now or before.
+    fn is_waived(&self, check: &Check, before: Option<&CheckMemory>) -> bool {
+        self.may_waive
+            && (before.is_some_and(|before| before.waived)
+                || self
+                    .iteration
+                    .waivers
+                    .iter()
+                    .any(|waiver| waiver.check == check.id))
     }
 
     fn finding(
@@ -268,14 +322,8 @@ impl Evidence<'_> {
         before: Option<&CheckMemory>,
         result: &CheckResult<'_>,
     ) -> Finding {
-        let allowed = usize::try_from(check.retries)
-            .unwrap_or(usize::MAX)
-            .saturating_add(1);
-        let counted = result
-            .attempts
-            .get(..allowed.min(result.attempts.len()))
-            .unwrap_or_default();
-        // Attempts beyond the bound can't make a pass, and can't unmake a failure.
+        let counted = allowed(check, &result.attempts);
+        // Other attempts can't make a pass, and can't unmake a failure.
         let outcome = match (counted.last().copied(), result.outcome) {
             (Some(last), reported) if last != Outcome::Pass && reported != Outcome::Flaky => last,
             (_, reported) => reported,
@@ -296,7 +344,7 @@ impl Evidence<'_> {
         };
         let reason = match code {
             None => String::new(),
-            Some(code) => self.reason(code, result, outcome, counted.len()),
+            Some(code) => self.reason(code, result, outcome, counted, check),
         };
         Finding {
             tampered,
@@ -306,6 +354,7 @@ impl Evidence<'_> {
             seen,
             retries: u32::try_from(counted.len().saturating_sub(1)).unwrap_or(u32::MAX),
             stale,
+            failing: result.failing,
         }
     }
 
@@ -336,7 +385,8 @@ impl Evidence<'_> {
         code: FailureCode,
         result: &CheckResult<'_>,
         outcome: Outcome,
-        counted: usize,
+        counted: &[Outcome],
+        check: &Check,
     ) -> String {
         if code == FailureCode::StaleEvidence {
             return match result.iteration {
@@ -347,11 +397,18 @@ impl Evidence<'_> {
                 _ => "the evidence is from another state of the work".to_owned(),
             };
         }
-        if counted < result.attempts.len() && result.outcome == Outcome::Pass {
-            return format!(
-                "it passed only after more than the {} allowed reruns",
-                counted.saturating_sub(1)
-            );
+        if counted.len() < result.attempts.len() && result.outcome == Outcome::Pass {
+            return match counted.last() {
+                Some(last) if !check.is_rerun_after(*last) => {
+                    format!(
+                        "it passed only on a rerun after `{last}`, which `retry_on` does not list"
+                    )
+                }
+                _ => format!(
+                    "it passed only after more than the {} allowed reruns",
+                    check.retries
+                ),
+            };
         }
         if let Some(reason) = result
             .reason
@@ -362,6 +419,20 @@ impl Evidence<'_> {
         }
         default_reason(code, outcome).to_owned()
     }
+}
+
+/// The attempts that the contract allows: so many reruns, each after an outcome that is rerun.
+fn allowed<'r>(check: &Check, attempts: &'r [Outcome]) -> &'r [Outcome] {
+    let most = usize::try_from(check.retries)
+        .unwrap_or(usize::MAX)
+        .saturating_add(1)
+        .min(attempts.len());
+    let last = attempts
+        .iter()
+        .take(most)
+        .position(|outcome| !check.is_rerun_after(*outcome));
+    let end = last.map_or(most, |last| last + 1);
+    attempts.get(..end).unwrap_or_default()
 }
 
 fn code_for(check: &Check, outcome: Outcome, flaky: bool) -> Option<FailureCode> {
@@ -388,6 +459,8 @@ fn default_reason(code: FailureCode, outcome: Outcome) -> &'static str {
         FailureCode::PolicyOutOfFuel => "the policy used up its fuel",
         FailureCode::PolicyOutOfMemory => "the policy used up its memory",
         FailureCode::PolicyRejected => "the policy may not run here",
+        FailureCode::ControlFailed => "a control test was not reported as it must be",
+        FailureCode::CheckUnavailable => "what the check needs does not exist here",
         _ if outcome == Outcome::Unknown => "the check could not tell",
         _ => "the check failed",
     }

@@ -69,12 +69,13 @@ pub(super) fn decide(facts: &Facts<'_>) -> Ruling {
     if iteration.action == Action::Final && promise.contrary.is_none() && failures.is_empty() {
         return Ruling::stop(StopReason::Completed, None, Signal::Done);
     }
-    match promise.signal {
-        // 4
-        Some(Signal::Error) => return Ruling::stop(StopReason::Error, None, Signal::Error),
-        // 5
-        Some(Signal::Blocked) => return Ruling::stop(StopReason::Blocked, None, Signal::Blocked),
-        _ => {}
+    // 4
+    if promise.signal == Some(Signal::Error) {
+        return Ruling::stop(StopReason::Error, None, Signal::Error);
+    }
+    // 5
+    if promise.signal == Some(Signal::Blocked) && state.blocked_in_a_row >= contract.blocked_limit {
+        return Ruling::stop(StopReason::Blocked, None, Signal::Blocked);
     }
     // 6
     if let Some(budget) = exceeded(contract, state) {
@@ -85,19 +86,21 @@ pub(super) fn decide(facts: &Facts<'_>) -> Ruling {
         return Ruling::stop(StopReason::MaxIters, None, Signal::Blocked);
     }
     // 8
-    if let Some(stall) = state.stall.stall(iteration.index, contract) {
-        return Ruling {
-            diagnosis: Some(stall.diagnosis),
-            ..Ruling::stop(StopReason::NoProgress, Some(stall.detail), Signal::Blocked)
-        };
-    }
-    // 9
     if state.consecutive_failures >= contract.max_consecutive_failures {
         return Ruling::stop(
             StopReason::Blocked,
             Some("max_consecutive_failures"),
             Signal::Blocked,
         );
+    }
+    // 9
+    if !iteration.action.is_failure()
+        && let Some(stall) = state.stall.stall(iteration.index, contract)
+    {
+        return Ruling {
+            diagnosis: Some(stall.diagnosis),
+            ..Ruling::stop(StopReason::NoProgress, Some(stall.detail), Signal::Blocked)
+        };
     }
     // 10
     Ruling {
@@ -109,13 +112,16 @@ pub(super) fn decide(facts: &Facts<'_>) -> Ruling {
     }
 }
 
-/// The first budget that is exceeded: cost, then tool calls, then duration.
+/// The first budget that is exceeded: cost, then tokens, then tool calls, then duration.
 fn exceeded(contract: &Contract, state: &State) -> Option<&'static str> {
     if contract
         .cost_budget_usd
         .is_some_and(|budget| state.cost_usd > budget)
     {
         return Some("cost_budget_usd");
+    }
+    if contract.max_tokens > 0 && state.tokens > contract.max_tokens {
+        return Some("max_tokens");
     }
     if state.tool_calls > contract.max_tool_calls {
         return Some("max_tool_calls");

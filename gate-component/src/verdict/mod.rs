@@ -17,6 +17,7 @@ use crate::promise::{self, PromiseReport};
 use crate::routing;
 use crate::signal::Signal;
 use crate::snapshot::State;
+use crate::tree::decode::shorten;
 use crate::vocabulary::vocabulary;
 use checks::Assessed;
 pub use checks::CheckAssessment;
@@ -151,6 +152,8 @@ pub struct Verdict {
     pub checks: Vec<CheckAssessment>,
     /// Results that the contract doesn't name.
     pub unused_checks: Vec<String>,
+    /// Checks that count as passed because an operator waived them.
+    pub waived: Vec<String>,
 }
 
 /// A contract that is ready to judge iterations.
@@ -213,6 +216,7 @@ impl Judge {
         if let Some(state) = state {
             self.accepts(state)?;
         }
+        self.check_waivers(iteration)?;
         if state.is_none() && iteration.index == 0 {
             let (verdict, state) = self.judge(None, &iteration.as_baseline());
             return Ok((verdict, Some(state)));
@@ -223,6 +227,36 @@ impl Judge {
         }
         let (verdict, state) = self.judge(state, iteration);
         Ok((verdict, Some(state)))
+    }
+
+    fn has_nonce(&self) -> bool {
+        let token = self.contract.completion_token.as_ref();
+        token.is_some_and(|token| token.nonce)
+    }
+
+    /// Whether the contract names a check.
+    fn names(&self, id: &str) -> bool {
+        let mut checks = self.contract.completion_checks.iter();
+        checks.any(|check| check.id == id)
+    }
+
+    /// A waiver for a check that does not exist is a mistake, not a waiver.
+    fn check_waivers(&self, iteration: &Iteration<'_>) -> Result<(), GateError> {
+        for (index, waiver) in iteration.waivers.iter().enumerate() {
+            if !self.names(&waiver.check) {
+                return Err(GateError {
+                    path: Some(format!("iteration.waivers[{index}].check")),
+                    ..GateError::new(
+                        ErrorCode::InvalidInput,
+                        format!(
+                            "the contract names no check `{}` that could be waived",
+                            shorten(&waiver.check)
+                        ),
+                    )
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Standard mode: the harness's own completion, untouched.
@@ -262,6 +296,7 @@ impl Judge {
             shadow: None,
             checks: Vec::new(),
             unused_checks: Vec::new(),
+            waived: Vec::new(),
         }
     }
 
@@ -271,32 +306,26 @@ impl Judge {
             .cloned()
             .unwrap_or_else(|| State::new(self.digest.clone()));
         let token = self.token(before, iteration.index);
-        let nonce = contract
-            .completion_token
-            .as_ref()
-            .filter(|token| token.nonce)
-            .and(token.as_deref());
+        let nonce = token.as_deref().filter(|_| self.has_nonce());
         let promise = promise::parse(&iteration.output, contract.promise_rules);
-        let named = |id: &str| {
-            contract
-                .completion_checks
-                .iter()
-                .any(|check| check.id == id)
-        };
-        let mut fingerprint = fingerprint::within(iteration, nonce, &named);
+        let mut fingerprint = fingerprint::within(iteration, nonce, &|id| self.names(id));
         let assessed = checks::assess(contract, &state, iteration, fingerprint.state.as_deref());
 
-        add_usage(&mut state, iteration, &assessed);
+        add_usage(&mut state, iteration, &assessed, &promise);
         let is_baseline = iteration.index == 0;
-        if is_baseline {
-            fingerprint.leave_out();
-        } else {
-            state
-                .stall
-                .observe(iteration.index, &mut fingerprint, assessed.failing_required);
-        }
+        let is_compared = !is_baseline && !iteration.action.is_failure();
+        let failing = Some(assessed.failing).filter(|_| is_compared);
+        state
+            .stall
+            .observe(iteration.index, &mut fingerprint, failing);
         let mut failures = assessed.failures.clone();
-        failures.extend(token::failures(iteration, &promise, token.as_deref()));
+        let blocked = token::Blocked::of(contract, &state);
+        failures.extend(token::failures(
+            iteration,
+            &promise,
+            token.as_deref(),
+            blocked,
+        ));
 
         let ruling = decide::decide(&decide::Facts {
             contract,
@@ -313,7 +342,7 @@ impl Judge {
         if completed {
             failures.clear();
         }
-        let assessments = assessed.finish(&mut state, iteration.index);
+        let assessments = assessed.finish(&mut state, iteration.index, is_compared);
         if enforced {
             state.stopped = ruling.stop;
             state.detail = ruling.detail.map(str::to_owned);
@@ -370,6 +399,7 @@ impl Judge {
             shadow: Some(shadow).filter(|_| !enforced),
             checks: assessments.checks,
             unused_checks: assessments.unused,
+            waived: assessments.waived,
         };
         (verdict, state)
     }
@@ -428,7 +458,12 @@ fn out_of_order(index: u32, expected: u32, is_new: bool) -> GateError {
     }
 }
 
-fn add_usage(state: &mut State, iteration: &Iteration<'_>, assessed: &Assessed) {
+fn add_usage(
+    state: &mut State,
+    iteration: &Iteration<'_>,
+    assessed: &Assessed,
+    promise: &PromiseReport,
+) {
     let usage = &iteration.usage;
     state.iteration = iteration.index;
     state.elapsed_ms = state.elapsed_ms.saturating_add(usage.elapsed_ms);
@@ -436,10 +471,13 @@ fn add_usage(state: &mut State, iteration: &Iteration<'_>, assessed: &Assessed) 
     state.cost_usd = state.cost_usd.plus(usage.cost_usd);
     state.tokens = state.tokens.saturating_add(usage.tokens);
     state.check_retries = state.check_retries.saturating_add(assessed.retries);
-    state.consecutive_failures = match iteration.action {
-        Action::Error | Action::Timeout => state.consecutive_failures.saturating_add(1),
-        Action::Final | Action::Continue => 0,
-    };
+    let in_a_row = |count: u32, goes_on: bool| if goes_on { count.saturating_add(1) } else { 0 };
+    state.consecutive_failures =
+        in_a_row(state.consecutive_failures, iteration.action.is_failure());
+    state.blocked_in_a_row = in_a_row(
+        state.blocked_in_a_row,
+        promise.signal == Some(Signal::Blocked),
+    );
 }
 
 fn counters(contract: &Contract, state: &State) -> Counters {
@@ -469,6 +507,17 @@ fn counters(contract: &Contract, state: &State) -> Counters {
             state.stall.since_best,
             contract.plateau_limit,
         );
+    }
+    // With a limit of 1 there is nothing to come close to.
+    if contract.blocked_limit > 1 {
+        count(
+            "blocked_limit",
+            state.blocked_in_a_row,
+            contract.blocked_limit,
+        );
+    }
+    if contract.max_tokens > 0 {
+        count("max_tokens", state.tokens, contract.max_tokens);
     }
     count("max_tool_calls", state.tool_calls, contract.max_tool_calls);
     count(

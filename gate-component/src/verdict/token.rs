@@ -7,6 +7,7 @@ use crate::feedback::clean;
 use crate::iteration::{Action, FailureCode, Iteration};
 use crate::promise::PromiseReport;
 use crate::signal::Signal;
+use crate::snapshot::State;
 use crate::tree::decode::shorten;
 
 /// Bytes of a promise that are quoted in a reason.
@@ -35,16 +36,35 @@ pub(super) fn expected(
     ))
 }
 
+/// How often the agent has said `LOOP_BLOCKED` in a row, and how often it must.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Blocked {
+    in_a_row: u32,
+    limit: u32,
+}
+
+impl Blocked {
+    pub(super) fn of(contract: &Contract, state: &State) -> Self {
+        Self {
+            in_a_row: state.blocked_in_a_row,
+            limit: contract.blocked_limit,
+        }
+    }
+}
+
 /// What is wrong with the promise of a final. Other actions claim nothing.
 pub(super) fn failures(
     iteration: &Iteration<'_>,
     promise: &PromiseReport,
     token: Option<&str>,
+    blocked: Blocked,
 ) -> Option<Failure> {
     if iteration.action != Action::Final {
         return None;
     }
+    let too_early = promise.signal == Some(Signal::Blocked) && blocked.in_a_row < blocked.limit;
     let (code, reason) = match token {
+        _ if too_early => says_blocked(blocked),
         Some(token) => against_token(promise, token)?,
         None => against_signal(promise)?,
     };
@@ -105,6 +125,16 @@ fn conflict() -> (FailureCode, String) {
     (
         FailureCode::PromiseConflict,
         "the output makes two promises that say different things".to_owned(),
+    )
+}
+
+fn says_blocked(blocked: Blocked) -> (FailureCode, String) {
+    let Blocked { in_a_row, limit } = blocked;
+    (
+        FailureCode::PromiseContinue,
+        format!(
+            "the promise `LOOP_BLOCKED` stops the loop after {limit} iterations in a row; this is number {in_a_row}"
+        ),
     )
 }
 

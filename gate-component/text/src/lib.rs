@@ -10,6 +10,7 @@
     clippy::string_slice
 )]
 
+pub mod ansi;
 pub mod markdown;
 pub mod normal;
 pub mod tags;

@@ -1,8 +1,8 @@
-//! Which places of a Markdown text are code, quotes or comments.
+//! Which places of a Markdown text are code, quotes, raw HTML or comments.
 //!
 //! Follows `CommonMark` where that matters here, and errs on the side of hiding: a fence may be indented
-//! by any amount or stand in a list item, every line that begins with `>` is a quote, and a comment
-//! that is never closed reaches to the end.
+//! by any amount or stand in a list item, every line that begins with `>` is a quote, which text without a
+//! blank line before it continues, and a comment that is never closed reaches to the end.
 
 use memchr::{memchr, memmem};
 
@@ -19,6 +19,8 @@ pub enum Region {
     BlockQuote(usize),
     /// An HTML comment.
     Comment(usize),
+    /// A raw HTML block.
+    Html(usize),
 }
 
 /// The region of each place. Places must be in increasing order.
@@ -32,7 +34,6 @@ pub fn regions(text: &str, places: &[usize]) -> Vec<Region> {
     let mut scanner = Scanner {
         text: text.as_bytes(),
         position: 0,
-        quote: None,
         paragraph: None,
         places,
         regions: Vec::with_capacity(places.len()),
@@ -49,8 +50,6 @@ struct Scanner<'a> {
     text: &'a [u8],
     /// Everything before is assigned to a region.
     position: usize,
-    /// The last quote: where it began and where its last line ended.
-    quote: Option<(usize, usize)>,
     /// The paragraph that was last looked at.
     paragraph: Option<Paragraph>,
     /// Those that have no region yet.
@@ -58,7 +57,7 @@ struct Scanner<'a> {
     regions: Vec<Region>,
 }
 
-/// Lines of text up to a blank line, a fence or a quote.
+/// Lines of text up to a blank line, a fence, a quote or an HTML block.
 struct Paragraph {
     end: usize,
     runs: Runs,
@@ -70,7 +69,19 @@ enum Line {
     Blank,
     Quote,
     Fence(Fence),
+    Html(Ending),
     Text,
+}
+
+/// What ends a raw HTML block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// A blank line, which is not part of it.
+    BlankLine,
+    /// The line that contains this.
+    Mark(&'static [u8]),
+    /// The line that contains the closing tag of one of [`RAW`].
+    RawTag,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +107,11 @@ impl Scanner<'_> {
     fn mark(&mut self, at: usize) -> usize {
         match self.text.get(at) {
             Some(b'<') if self.is_escaped(at) => at + 1,
-            Some(b'<') => self.comment(at),
+            Some(b'<') if self.slice(at, at + 4) == b"<!--" => self.comment(at),
+            Some(b'<') => match self.line_from(at) {
+                Some((start, end, Line::Html(ending))) => self.html(start, end, ending),
+                _ => at + 1,
+            },
             Some(b'`') if !may_begin_line(self.text, at) => self.backticks(at),
             Some(b'`') => match self.line_from(at) {
                 Some((start, end, Line::Fence(fence))) => self.fence(start, end, fence),
@@ -184,18 +199,26 @@ impl Scanner<'_> {
         escaped
     }
 
-    /// Quoted lines that follow one another are one quote.
+    /// Quoted lines that follow one another are one quote, and so is text that follows them without a blank
+    /// line.
     fn quote(&mut self, start: usize, mut end: usize) -> usize {
-        let first = match self.quote {
-            Some((first, end)) if end == start => first,
-            _ => start,
-        };
-        while self.text.get(end) == Some(&b'>') {
-            end = self.line_end(end);
+        while end < self.text.len() {
+            let next = self.line_end(end);
+            if !continues_quote(self.slice(end, next)) {
+                break;
+            }
+            end = next;
         }
-        self.quote = Some((first, end));
         self.advance(start, Region::Visible);
-        self.advance(end, Region::BlockQuote(first));
+        self.advance(end, Region::BlockQuote(start));
+        end
+    }
+
+    /// A raw HTML block, up to what ends it.
+    fn html(&mut self, start: usize, first_end: usize, ending: Ending) -> usize {
+        let end = html_end(self.text, start, first_end, ending);
+        self.advance(start, Region::Visible);
+        self.advance(end, Region::Html(start));
         end
     }
 
@@ -324,7 +347,7 @@ fn zeros(word: u64) -> u64 {
     !(((word & !HIGH) + !HIGH) | word) & HIGH
 }
 
-/// The next byte that may hide something: the start of a comment, a backtick, or a tilde or `>` that may be
+/// The next byte that may hide something: the start of a comment, a backtick, or a tilde, `<` or `>` that may be
 /// the first on its line. Eight bytes at a time.
 fn next_mark(text: &[u8], from: usize) -> Option<usize> {
     let marks = |word: u64| {
@@ -353,7 +376,11 @@ fn next_mark(text: &[u8], from: usize) -> Option<usize> {
 fn may_hide(text: &[u8], at: usize) -> bool {
     match text.get(at) {
         Some(b'`') => true,
-        Some(b'<') => text.get(at + 1) == Some(&b'!') && text.get(at + 2..at + 4) == Some(b"--"),
+        Some(b'<') => match text.get(at + 1) {
+            Some(b'!') if text.get(at + 2..at + 4) == Some(b"--") => true,
+            Some(b'!' | b'?' | b'/' | b'a'..=b'z' | b'A'..=b'Z') => may_begin_line(text, at),
+            _ => false,
+        },
         Some(b'>' | b'~') => may_begin_line(text, at),
         _ => false,
     }
@@ -440,6 +467,7 @@ fn classify_content(indent: usize, content: &[u8]) -> Line {
     match content.first() {
         None => Line::Blank,
         Some(b'>') => Line::Quote,
+        Some(b'<') => html(content).map_or(Line::Text, Line::Html),
         Some(mark @ (b'`' | b'~')) => {
             let length = run_length(content);
             let info = content.get(length..).unwrap_or_default();
@@ -456,6 +484,99 @@ fn classify_content(indent: usize, content: &[u8]) -> Line {
         }
         Some(_) => Line::Text,
     }
+}
+
+/// Whether a line behind a quoted one is part of the quote: text continues it.
+fn continues_quote(line: &[u8]) -> bool {
+    matches!(classify(line), Line::Quote | Line::Text)
+}
+
+/// Elements whose content is not Markdown, blank lines or not.
+const RAW: [&[u8]; 4] = [b"pre", b"script", b"style", b"textarea"];
+
+/// Elements that begin a block wherever a line begins with one of their tags.
+const BLOCKS: &str = "address article aside base basefont blockquote body caption center col colgroup dd details \
+    dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html \
+    iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary table \
+    tbody td tfoot th thead title tr track ul";
+
+/// What ends the HTML block that begins with this content of a line, if one does. The gate's own tags begin none.
+fn html(content: &[u8]) -> Option<Ending> {
+    let rest = content.strip_prefix(b"<")?;
+    match rest.first()? {
+        b'?' => return Some(Ending::Mark(b"?>")),
+        b'!' if rest.starts_with(b"![CDATA[") => return Some(Ending::Mark(b"]]>")),
+        b'!' if rest.get(1).is_some_and(u8::is_ascii_alphabetic) => {
+            return Some(Ending::Mark(b">"));
+        }
+        _ => {}
+    }
+    let closes = rest.first() == Some(&b'/');
+    let rest = rest.get(usize::from(closes)..)?;
+    let length = rest
+        .iter()
+        .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-')
+        .unwrap_or(rest.len());
+    let (name, after) = rest.split_at_checked(length)?;
+    let is_name = name.first().is_some_and(u8::is_ascii_alphabetic);
+    if !is_name || !matches!(after.first(), None | Some(b' ' | b'\t' | b'>' | b'/')) {
+        return None;
+    }
+    let is = |known: &[u8]| name.eq_ignore_ascii_case(known);
+    if is(b"promise") || is(b"context") {
+        return None;
+    }
+    if !closes && RAW.iter().any(|raw| is(raw)) {
+        return Some(Ending::RawTag);
+    }
+    // Any other tag begins a block where it stands alone on its line.
+    let is_alone = !after.is_empty() && memchr(b'>', after) == Some(after.len() - 1);
+    let is_block = BLOCKS
+        .split_ascii_whitespace()
+        .any(|block| is(block.as_bytes()));
+    (is_block || is_alone).then_some(Ending::BlankLine)
+}
+
+/// Where an HTML block ends that begins with the line from `start` to `first_end`.
+fn html_end(text: &[u8], start: usize, first_end: usize, ending: Ending) -> usize {
+    let line_end = |from: usize| {
+        let rest = text.get(from..).unwrap_or_default();
+        memchr(b'\n', rest).map_or(text.len(), |newline| from + newline + 1)
+    };
+    let rest = text.get(start..).unwrap_or_default();
+    let found = match ending {
+        Ending::BlankLine => {
+            let mut end = first_end;
+            while end < text.len() {
+                let next = line_end(end);
+                if text
+                    .get(end..next)
+                    .unwrap_or_default()
+                    .trim_ascii()
+                    .is_empty()
+                {
+                    break;
+                }
+                end = next;
+            }
+            return end;
+        }
+        Ending::Mark(mark) => memmem::find(rest, mark),
+        Ending::RawTag => raw_tag_end(rest),
+    };
+    found.map_or(text.len(), |found| line_end(start + found))
+}
+
+/// The first closing tag of one of [`RAW`].
+fn raw_tag_end(text: &[u8]) -> Option<usize> {
+    memmem::find_iter(text, b"</").find(|at| {
+        let rest = text.get(at + 2..).unwrap_or_default();
+        RAW.iter().any(|name| {
+            let found = rest.get(..name.len());
+            found.is_some_and(|found| found.eq_ignore_ascii_case(name))
+                && rest.get(name.len()) == Some(&b'>')
+        })
+    })
 }
 
 /// Whether a line ends a fenced block: the same mark, at least as long, nothing after it, and not
@@ -552,6 +673,11 @@ mod tests {
                     Line::Blank => self.advance(end, Region::Visible),
                     Line::Quote => self.quote(end),
                     Line::Fence(fence) => self.fence(fence, end),
+                    Line::Html(ending) => {
+                        let start = self.position;
+                        let end = html_end(self.text, start, end, ending);
+                        self.advance(end, Region::Html(start));
+                    }
                     Line::Text => self.paragraph(end),
                 }
             }
@@ -577,13 +703,13 @@ mod tests {
             self.position = end;
         }
 
-        /// Quoted lines that follow one another are one quote.
+        /// Quoted lines that follow one another are one quote, with the text behind them.
         fn quote(&mut self, first_end: usize) {
             let region = Region::BlockQuote(self.position);
             self.advance(first_end, region);
             while self.position < self.text.len() {
                 let end = self.line_end(self.position);
-                if !matches!(classify(self.slice(self.position, end)), Line::Quote) {
+                if !continues_quote(self.slice(self.position, end)) {
                     return;
                 }
                 self.advance(end, region);
@@ -603,7 +729,7 @@ mod tests {
             }
         }
 
-        /// Lines of text up to a blank line, a fence or a quote; code spans and comments are found in them.
+        /// Lines of text up to a blank line, a fence, a quote or an HTML block; code spans and comments are found in them.
         fn paragraph(&mut self, first_end: usize) {
             let mut end = first_end;
             while end < self.text.len() {
@@ -698,6 +824,14 @@ mod tests {
             "é",
             "<!--",
             "-->",
+            "<div>",
+            "</p>",
+            "<b>",
+            "<pre>",
+            "</pre>",
+            "<?",
+            "?>",
+            "<!A",
         ];
         let mut state = 88_172_645_463_325_252;
         for _ in 0..60_000 {

@@ -300,7 +300,7 @@ fn volatile(text: &[u8], at: usize) -> Option<Run> {
 type Masked = (usize, &'static [u8]);
 
 /// An ANSI escape sequence: CSI, OSC or a single character. It does not reach over the end of the line.
-fn escape(rest: &[u8]) -> usize {
+pub(crate) fn escape(rest: &[u8]) -> usize {
     match rest.get(1) {
         Some(b'[') => rest
             .iter()

@@ -41,6 +41,9 @@ impl TextSize for Iteration {
                 .map_or(0, |OperatorNote { operator, reason }| {
                     operator.len() + reason.len()
                 })
+            + list(&self.waivers, |waiver| {
+                waiver.check.len() + waiver.operator.len() + waiver.reason.len()
+            })
     }
 }
 
@@ -78,7 +81,7 @@ impl TextSize for PrdUpdate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Outcome;
+    use crate::engine::{Outcome, Waiver};
 
     #[test]
     fn every_text_of_an_iteration_counts() {
@@ -92,22 +95,19 @@ mod tests {
                 operator: "ab".to_owned(),
                 reason: "c".to_owned(),
             }),
+            waivers: vec![Waiver {
+                check: "a".to_owned(),
+                operator: "b".to_owned(),
+                reason: "c".to_owned(),
+            }],
             ..Iteration::default()
         };
-        assert_eq!(iteration.text_size(), 11);
+        assert_eq!(iteration.text_size() - size_of::<Waiver>(), 14);
     }
 
     #[test]
     fn a_list_of_empty_records_is_not_free() {
-        let empty = CheckResult {
-            id: String::new(),
-            outcome: Outcome::Pass,
-            reason: None,
-            code: None,
-            attempts: Vec::new(),
-            iteration: None,
-            fingerprint: None,
-        };
+        let empty = CheckResult::new("", Outcome::Pass);
         let iteration = Iteration {
             checks: vec![empty; 1000],
             ..Iteration::default()

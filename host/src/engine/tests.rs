@@ -24,6 +24,7 @@ fn claim() -> Iteration {
             attempts: Vec::new(),
             iteration: None,
             fingerprint: None,
+            failing: None,
         }],
         artifacts: vec![Artifact {
             name: "tree".to_owned(),

@@ -130,6 +130,10 @@ impl Evidence {
                 .collect(),
             iteration: Some(self.iteration),
             fingerprint: None,
+            failing: self
+                .tests
+                .as_ref()
+                .map(|tests| u32::try_from(tests.failed).unwrap_or(u32::MAX)),
         }
     }
 }

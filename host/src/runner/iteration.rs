@@ -240,6 +240,7 @@ impl Loop<'_> {
                 ..said.map_or_else(Usage::default, |said| said.usage.clone())
             },
             r#override: order.note,
+            waivers: Vec::new(),
         }
     }
 

@@ -50,7 +50,7 @@ words! {
         LoopStopped = "loop-stopped",
         /// The snapshot is damaged or is not a snapshot.
         InvalidSnapshot = "invalid-snapshot",
-        /// The snapshot was written by a newer gate.
+        /// The snapshot was written by a gate that is newer, or too old.
         UnsupportedSnapshot = "unsupported-snapshot",
         /// The prd, progress or loop state file can't be read.
         InvalidFile = "invalid-file",
@@ -134,7 +134,7 @@ words! {
     /// Which promises count.
     #[serde(rename_all = "snake_case")]
     PromiseRules {
-        /// Only the last thing in the output, outside code, quotes and comments.
+        /// Only the last thing in the output, alone on its line, outside code, quotes, raw HTML and comments.
         Strict = "strict",
         /// The first tag anywhere.
         Lenient = "lenient",
@@ -255,6 +255,10 @@ words! {
         PolicyOutOfMemory = "policy-out-of-memory",
         PolicyRejected = "policy-rejected",
         RatioNotMet = "ratio-not-met",
+        /// A control test was not reported as it must be: what runs the check can't be believed.
+        ControlFailed = "control-failed",
+        /// What the check needs, such as its program, does not exist here.
+        CheckUnavailable = "check-unavailable",
     }
 }
 
@@ -272,10 +276,12 @@ pub struct CheckResult {
     /// Why, for a person and for the agent's next turn.
     #[serde(default)]
     pub reason: Option<String>,
-    /// A more exact cause than the outcome gives: `evidence-tampered` or one of the `policy-…` codes.
+    /// A more exact cause than the outcome gives: `evidence-tampered`, `control-failed`, `check-unavailable` or one of
+    /// the `policy-…` codes. With a code the result does not pass.
     #[serde(default)]
     pub code: Option<FailureCode>,
-    /// The outcome of each try in order, when the check was rerun. The last one is `outcome`.
+    /// The outcome of each try in order, when the check was rerun. The last one is `outcome`. Reruns that the contract
+    /// does not allow (`retries`, `retry_on`) can't make a pass, and can't unmake a failure.
     #[serde(default, deserialize_with = "or_empty")]
     pub attempts: Vec<Outcome>,
     /// The iteration that this evidence was gathered in. Another one than this: stale.
@@ -284,6 +290,9 @@ pub struct CheckResult {
     /// The `fingerprint.state` that this evidence was gathered on. Another one than this: stale.
     #[serde(default)]
     pub fingerprint: Option<String>,
+    /// How many tests failed, where the check counts them: fewer than ever is progress for `plateau_limit`.
+    #[serde(default)]
+    pub failing: Option<u32>,
 }
 
 impl CheckResult {
@@ -297,6 +306,7 @@ impl CheckResult {
             attempts: Vec::new(),
             iteration: None,
             fingerprint: None,
+            failing: None,
         }
     }
 }
@@ -419,10 +429,24 @@ pub struct OperatorNote {
     pub reason: String,
 }
 
+/// A check that an operator does without in this loop. The host must have authenticated the operator.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "wasmtime",
+    derive(ComponentType, Lift, Lower),
+    component(record)
+)]
+#[serde(deny_unknown_fields)]
+pub struct Waiver {
+    pub check: String,
+    pub operator: String,
+    pub reason: String,
+}
+
 /// One turn of the agent, as data.
 ///
 /// A new loop may begin with iteration 0, the baseline: evidence of the run before the first iteration. Of it only
-/// `checks`, `artifacts`, `tool_outputs` and `tampered` count; the other fields are ignored. The decision is always
+/// `checks`, `artifacts`, `tool_outputs`, `tampered` and `waivers` count; the other fields are ignored. The decision is always
 /// `continue` (`pass_through` in standard mode and in shadow), nothing is added to a budget or compared for progress,
 /// and there is no feedback. `failures` lists the checks that don't pass; without one of a check, everything that is
 /// required passes already. The snapshot remembers what each check gave on `fingerprint.state`: a later pass on the
@@ -459,6 +483,10 @@ pub struct Iteration {
     #[cfg_attr(feature = "wasmtime", component(name = "override"))]
     #[serde(default)]
     pub r#override: Option<OperatorNote>,
+    /// Checks that count as passed from now on, until the loop ends. Tampering can't be waived. Where the contract says
+    /// `allow_override: false` they are passed over.
+    #[serde(default, deserialize_with = "or_empty")]
+    pub waivers: Vec<Waiver>,
 }
 
 words! {
@@ -572,7 +600,12 @@ words! {
         InInlineCode = "in-inline-code",
         InBlockQuote = "in-block-quote",
         InComment = "in-comment",
-        /// Inside, or around, another promise.
+        InHtmlBlock = "in-html-block",
+        /// Indented by four spaces or more, as code is.
+        InIndentedCode = "in-indented-code",
+        /// Something else stands on its line. A context block may follow.
+        NotAlone = "not-alone",
+        /// Around another promise, or behind an open tag that was not closed.
         Nested = "nested",
         /// There is no closing tag.
         Unclosed = "unclosed",
@@ -590,7 +623,7 @@ words! {
     component(record)
 )]
 pub struct PromiseTag {
-    /// Byte offset of `<promise>` in the output.
+    /// Byte offset of `<promise>` in the output. Escape sequences are left out before tags are looked for, and counted.
     pub offset: u32,
     /// Bytes to the end of the closing tag.
     pub length: u32,
@@ -677,10 +710,12 @@ pub struct Fingerprint {
     pub digest: String,
     /// Digest of the artifacts alone: what evidence refers to. None without artifacts.
     pub state: Option<String>,
-    /// False when there was nothing to compare, and for a baseline: such an iteration never counts as no progress.
+    /// False when there was nothing to compare, for a baseline, and after an error or a timeout: such an iteration never
+    /// counts as no progress.
     pub counted: bool,
     pub parts: Vec<FingerprintPart>,
-    /// Equal iterations in a row, this one included.
+    /// Equal iterations in a row, this one included. Iterations that errored or timed out are not compared: they neither
+    /// count nor end the row, and have 0 here.
     #[cfg_attr(feature = "wasmtime", component(name = "equal-in-a-row"))]
     pub equal_in_a_row: u32,
     /// What has stayed the same, since when. Empty while there is progress.
@@ -793,6 +828,8 @@ pub struct Verdict {
     /// Results for checks that the contract doesn't name. They change nothing.
     #[cfg_attr(feature = "wasmtime", component(name = "unused-checks"))]
     pub unused_checks: Vec<String>,
+    /// Checks that count as passed because an operator waived them, now or before.
+    pub waived: Vec<String>,
 }
 
 /// What to tell the agent before an iteration.

@@ -5,10 +5,12 @@ use ralph_gate_component::promise::{PromiseReport, PromiseTag, TagStatus, collap
 
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";
+/// Begins an ANSI escape sequence.
+const ESCAPE: char = '\u{1b}';
 
 /// Checks an agent's output under both rule sets.
 pub fn check(input: &[u8]) {
-    let output = super::text(input);
+    let output = super::text(input).replace(ESCAPE, "");
     for rules in [PromiseRules::Strict, PromiseRules::Lenient] {
         let report = parse(&output, rules);
         assert_eq!(
@@ -20,6 +22,28 @@ pub fn check(input: &[u8]) {
         accepted(&output, &report);
         if rules == PromiseRules::Strict {
             strict(&output, &report);
+        }
+        colored(&output, rules, &report);
+    }
+}
+
+/// Colors around the tags change where they stand and nothing else.
+fn colored(output: &str, rules: PromiseRules, report: &PromiseReport) {
+    let output = output
+        .replace(OPEN, &format!("{ESCAPE}[1m{OPEN}"))
+        .replace(CLOSE, &format!("{CLOSE}{ESCAPE}[0m"));
+    let colored = parse(&output, rules);
+    assert_eq!(colored.accepted, report.accepted);
+    assert_eq!(
+        (colored.found, colored.conflict),
+        (report.found, report.conflict)
+    );
+    for (tag, plain) in colored.tags.iter().zip(&report.tags) {
+        assert_eq!((tag.status, &tag.text), (plain.status, &plain.text));
+        let start = usize::try_from(tag.offset).unwrap();
+        assert!(output.get(start..).unwrap().starts_with(OPEN));
+        if tag.status != TagStatus::Unclosed {
+            assert!(span(&output, tag).len() == OPEN.len() || span(&output, tag).ends_with(CLOSE));
         }
     }
 }
@@ -123,13 +147,14 @@ fn around_visible(report: &PromiseReport, outer: &PromiseTag) -> bool {
                 | TagStatus::InInlineCode
                 | TagStatus::InBlockQuote
                 | TagStatus::InComment
+                | TagStatus::InHtmlBlock
         )
     };
     let mut inside = report.tags.iter().filter(is_inside);
     inside.any(|tag| !is_hidden(tag))
 }
 
-/// Under `strict` nothing but one context block follows, and there is no conflict.
+/// Under `strict` nothing but one context block follows, nothing stands before it on its line, and there is no conflict.
 fn strict(output: &str, report: &PromiseReport) {
     let conflicting = |tag: &PromiseTag| tag.status == TagStatus::Conflicting;
     if report.conflict {
@@ -148,6 +173,12 @@ fn strict(output: &str, report: &PromiseReport) {
         );
         return;
     };
+    let before = output.get(..usize::try_from(tag.offset).unwrap()).unwrap();
+    let indent = before.rsplit('\n').next().unwrap_or_default();
+    assert!(
+        indent.trim().is_empty() && indent.chars().count() < 4,
+        "{indent:?} stands before the promise"
+    );
     let end = usize::try_from(tag.offset + tag.length).unwrap();
     let rest = output.get(end..).unwrap().trim();
     let is_block = rest.starts_with("<context>")

@@ -56,6 +56,8 @@ fn contract(choices: &mut Choices<'_>) -> Json {
         "loop_max_iters": 1 + choices.below(12),
         "no_progress_limit": choices.below(5),
         "plateau_limit": choices.below(4),
+        "blocked_limit": 1 + choices.below(3),
+        "max_tokens": u32::from(choices.below(4)) * 100,
         "max_tool_calls": choices.below(30),
         "max_duration_ms": 1 + u32::from(choices.below(200)) * 10,
         "max_consecutive_failures": 1 + choices.below(3),
@@ -86,6 +88,7 @@ fn contract(choices: &mut Choices<'_>) -> Json {
                 "required": false,
                 "on_flaky": choices.pick(&["fail", "pass"]),
                 "retries": choices.below(3),
+                "retry_on": choices.pick(&["fail", "error", "timeout"]).split(' ').collect::<Vec<_>>(),
             })),
             _ => {}
         }
@@ -120,6 +123,10 @@ fn iteration(choices: &mut Choices<'_>, index: u32, token: Option<&str>) -> Json
     }
     if choices.rarely(20) {
         iteration["override"] = json!({"operator": "alice", "reason": "checked by hand"});
+    }
+    if choices.rarely(20) {
+        let check = choices.pick(&IDS);
+        iteration["waivers"] = json!([{"check": check, "operator": "alice", "reason": "known"}]);
     }
     if choices.rarely(20) {
         iteration["tampered"] = json!([{"what": "contract", "reason": "its digest changed"}]);
@@ -163,6 +170,7 @@ fn result(choices: &mut Choices<'_>, index: u32) -> Json {
         2 => result["iteration"] = json!(if choices.rarely(2) { index } else { 1 }),
         3 => result["fingerprint"] = json!("0".repeat(64)),
         4 if outcome != "pass" => result["code"] = json!("policy_trapped"),
+        6 => result["failing"] = json!(choices.below(20)),
         5 if choices.rarely(8) => result["reason"] = json!("x".repeat(3000)),
         _ => {}
     }

@@ -66,6 +66,7 @@ __all__ = [
     "ToolOutput",
     "Usage",
     "Verdict",
+    "Waiver",
 ]
 
 
@@ -76,10 +77,10 @@ ErrorCode = Literal[
     "contract_changed",  # The contract is not the one that this loop began with. An operator can accept it with `resume`.
     "unknown_profile",  # The request or contract names a profile that does not exist.
     "cost_budget_required",  # The routing policy demands a cost budget and the contract has none.
-    "iteration_out_of_order",  # The iteration's index is not the snapshot's plus one.
+    "iteration_out_of_order",  # The iteration's index is not the snapshot's plus one. Without a snapshot it is 1, or 0 for a baseline.
     "loop_stopped",  # The loop has stopped. It accepts no further iteration until it is resumed.
     "invalid_snapshot",  # The snapshot is damaged or is not a snapshot.
-    "unsupported_snapshot",  # The snapshot was written by a newer gate.
+    "unsupported_snapshot",  # The snapshot was written by a gate that is newer, or too old.
     "invalid_file",  # The prd, progress or loop state file can't be read.
     "unknown_function",  # The JSON face has no such function.
 ]
@@ -141,7 +142,7 @@ Enforcement = Literal[
 
 
 PromiseRules = Literal[
-    "strict",  # Only the last thing in the output, outside code, quotes and comments.
+    "strict",  # Only the last thing in the output, alone on its line, outside code, quotes, raw HTML and comments.
     "lenient",  # The first tag anywhere.
 ]
 """Which promises count."""
@@ -179,8 +180,8 @@ class ContractReport:
 
 
 RouteReason = Literal[
-    "not_requested",  # The request has no `mode`.
-    "requested",  # The request names the mode.
+    "not_requested",  # The request has no `mode` and starts no loop, or nothing could prove that loop complete.
+    "requested",  # The request names the mode; or it names none, starts a loop (`requested: true`, which the host sets) and has a check or a token, and the mode is `ralph`.
     "strict_checks",  # `auto`, and the request has a required completion check.
     "no_strict_checks",  # `auto`, and the request has no required completion check.
     "disabled",  # The routing policy's kill switch is off. Memory files are kept and ignored.
@@ -262,6 +263,8 @@ FailureCode = Literal[
     "policy_out_of_memory",
     "policy_rejected",
     "ratio_not_met",
+    "control_failed",  # A control test was not reported as it must be: what runs the check can't be believed.
+    "check_unavailable",  # What the check needs, such as its program, does not exist here.
 ]
 """The closed taxonomy of what stands between an iteration and `completed`."""
 
@@ -278,16 +281,23 @@ class CheckResult:
     """Why, for a person and for the agent's next turn."""
 
     code: Optional[FailureCode] = None
-    """A more exact cause than the outcome gives: `evidence-tampered` or one of the `policy-…` codes."""
+    """A more exact cause than the outcome gives: `evidence-tampered`, `control-failed`, `check-unavailable` or one of
+    the `policy-…` codes. With a code the result does not pass.
+    """
 
     attempts: list[Outcome] = field(default_factory=list)
-    """The outcome of each try in order, when the check was rerun. The last one is `outcome`."""
+    """The outcome of each try in order, when the check was rerun. The last one is `outcome`. Reruns that the contract
+    does not allow (`retries`, `retry_on`) can't make a pass, and can't unmake a failure.
+    """
 
     iteration: Optional[int] = None
     """The iteration that this evidence was gathered in. Another one than this: stale."""
 
     fingerprint: Optional[str] = None
     """The `fingerprint.state` that this evidence was gathered on. Another one than this: stale."""
+
+    failing: Optional[int] = None
+    """How many tests failed, where the check counts them: fewer than ever is progress for `plateau_limit`."""
 
     def to_json(self) -> dict[str, Any]:
         """The one JSON form."""
@@ -299,6 +309,7 @@ class CheckResult:
             "attempts": self.attempts,
             "iteration": self.iteration,
             "fingerprint": self.fingerprint,
+            "failing": self.failing,
         }
 
 
@@ -403,11 +414,38 @@ class OperatorNote:
 
 
 @dataclass
+class Waiver:
+    """A check that an operator does without in this loop. The host must have authenticated the operator."""
+
+    check: str
+
+    operator: str
+
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The one JSON form."""
+        return {
+            "check": self.check,
+            "operator": self.operator,
+            "reason": self.reason,
+        }
+
+
+@dataclass
 class Iteration:
-    """One turn of the agent, as data."""
+    """One turn of the agent, as data.
+    
+    A new loop may begin with iteration 0, the baseline: evidence of the run before the first iteration. Of it
+    only `checks`, `artifacts`, `tool-outputs`, `tampered` and `waivers` count; the other fields are ignored. The decision is
+    always `continue` (`pass-through` in standard mode and in shadow), nothing is added to a budget or compared for
+    progress, and there is no feedback. `failures` lists the checks that don't pass; without one of a check,
+    everything that is required passes already. The snapshot remembers what each check gave on
+    `fingerprint.state`: a later pass on the same state after a failure is flaky. Iteration 1 follows.
+    """
 
     index: int
-    """From 1, one more than the last."""
+    """From 1, one more than the last. 0 only where there is no snapshot yet."""
 
     action: Action
 
@@ -430,6 +468,11 @@ class Iteration:
     override: Optional[OperatorNote] = None
     """An operator completes the loop by hand."""
 
+    waivers: list[Waiver] = field(default_factory=list)
+    """Checks that count as passed from now on, until the loop ends. Tampering can't be waived. Where the contract says
+    `allow_override: false` they are passed over.
+    """
+
     def to_json(self) -> dict[str, Any]:
         """The one JSON form."""
         return {
@@ -443,6 +486,7 @@ class Iteration:
             "tampered": [item.to_json() for item in self.tampered],
             "usage": self.usage.to_json(),
             "override": None if self.override is None else self.override.to_json(),
+            "waivers": [item.to_json() for item in self.waivers],
         }
 
 
@@ -541,7 +585,10 @@ TagStatus = Literal[
     "in_inline_code",
     "in_block_quote",
     "in_comment",
-    "nested",  # Inside, or around, another promise.
+    "in_html_block",
+    "in_indented_code",  # Indented by four spaces or more, as code is.
+    "not_alone",  # Something else stands on its line. A context block may follow.
+    "nested",  # Around another promise, or behind an open tag that was not closed.
     "unclosed",  # There is no closing tag.
     "empty",
     "conflicting",  # Another promise in the same output says something else.
@@ -554,7 +601,7 @@ class PromiseTag:
     """One promise tag."""
 
     offset: int
-    """Byte offset of `<promise>` in the output."""
+    """Byte offset of `<promise>` in the output. Escape sequences are left out before tags are looked for, and counted."""
 
     length: int
     """Bytes to the end of the closing tag."""
@@ -681,12 +728,16 @@ class Fingerprint:
     """Digest of the artifacts alone: what evidence refers to. None without artifacts."""
 
     counted: bool
-    """False when there was nothing to compare: such an iteration never counts as no progress."""
+    """False when there was nothing to compare, for a baseline, and after an error or a timeout: such an iteration never
+    counts as no progress.
+    """
 
     parts: list[FingerprintPart]
 
     equal_in_a_row: int
-    """Equal iterations in a row, this one included."""
+    """Equal iterations in a row, this one included. Iterations that errored or timed out are not compared: they neither
+    count nor end the row, and have 0 here.
+    """
 
     diagnosis: str
     """What has stayed the same, since when. Empty while there is progress."""
@@ -862,6 +913,9 @@ class Verdict:
     unused_checks: list[str]
     """Results for checks that the contract doesn't name. They change nothing."""
 
+    waived: list[str]
+    """Checks that count as passed because an operator waived them, now or before."""
+
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Verdict:
         """From the gate's answer."""
@@ -884,6 +938,7 @@ class Verdict:
             shadow=None if value["shadow"] is None else ShadowVerdict.from_json(value["shadow"]),
             checks=[CheckAssessment.from_json(item) for item in value["checks"]],
             unused_checks=value["unused_checks"],
+            waived=value["waived"],
         )
 
 
@@ -1286,6 +1341,9 @@ class CompletionCheck(_CompletionCheckRequired, total=False):
     retries: Optional[int]
     """How often it may be rerun inside one iteration, at most max_check_retries."""
 
+    retry_on: Optional[list[Literal["fail", "error", "timeout"]]]
+    """The outcomes after which it may be rerun. A plain fail is rerun only where it is listed."""
+
 
 class Contract(TypedDict, total=False):
     """A contract: when a loop is complete, and what ends it otherwise"""
@@ -1306,7 +1364,7 @@ class Contract(TypedDict, total=False):
     """The promise text that must be present when the agent wants to stop."""
 
     promise_rules: Optional[Literal["strict", "lenient"]]
-    """Which promises count: only the last thing in the output, outside code, quotes and comments (strict), or the first tag anywhere (lenient)."""
+    """Which promises count: only the last thing in the output, alone on its line, outside code, quotes, raw HTML and comments (strict), or the first tag anywhere (lenient)."""
 
     completion_checks: Optional[list[Union[str, CompletionCheck]]]
     """The checks whose results decide: ids, or objects."""
@@ -1327,10 +1385,16 @@ class Contract(TypedDict, total=False):
     """Equal iterations in a row before the loop stops; 0 is off."""
 
     plateau_limit: Optional[int]
-    """Iterations without fewer failing required checks before the loop stops; 0 is off."""
+    """Iterations without fewer failing required checks, or fewer failing tests inside one that reports counts, before the loop stops; 0 is off."""
+
+    blocked_limit: Optional[int]
+    """Iterations in a row in which the agent must say LOOP_BLOCKED before the loop stops for it."""
 
     per_iter_timeout_ms: Optional[int]
     """The host ends an iteration that runs longer."""
+
+    max_tokens: Optional[int]
+    """The most tokens of the model over the whole loop; 0 is off."""
 
     max_tool_calls: Optional[int]
     """The most tool calls over the whole loop."""
@@ -1342,7 +1406,7 @@ class Contract(TypedDict, total=False):
     """Iterations in a row that errored or timed out before the loop stops."""
 
     max_check_retries: Optional[int]
-    """The most reruns of a failing check inside one iteration."""
+    """The most reruns of one check inside one iteration."""
 
     cost_budget_usd: Optional[Union[float, str]]
     """The most that the whole loop may cost, as an exact decimal."""
