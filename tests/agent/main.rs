@@ -15,6 +15,8 @@ use serde_json::json;
 const LEAVING: &str = "--leaving";
 /// The argument in front of the steps of a process that has left.
 const DETACHED: &str = "--detached";
+/// The argument in front of a process's parent and of what is printed once it has ended.
+const OUTLIVING: &str = "--outliving";
 /// Nothing is waited for longer: a test that failed must not leave processes behind for ever.
 const PATIENCE: Duration = Duration::from_mins(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
@@ -41,6 +43,11 @@ fn run() -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         [word, steps] if word == DETACHED => player.play(&serde_json::from_str::<Vec<_>>(steps)?),
+        [word, parent, text] if word == OUTLIVING => {
+            outlive(parent.parse()?)?;
+            print(text)?;
+            Ok(ExitCode::SUCCESS)
+        }
         // A client's own arguments may follow the script.
         [script, ..] => {
             let text = fs::read_to_string(script).with_context(|| format!("no script {script}"))?;
@@ -101,6 +108,8 @@ impl Player {
     fn step(&mut self, step: &Step) -> Result<()> {
         match step {
             Step::Print(text) => print(&self.fill(text)),
+            Step::Complain(text) => Ok(io::stderr().write_all(self.fill(text).as_bytes())?),
+            Step::PrintAfterTheEnd(text) => print_after_the_end(&self.fill(text)),
             Step::EchoPrompt => print(&io::read_to_string(io::stdin())?),
             Step::Claude {
                 answer,
@@ -243,6 +252,25 @@ fn detach(steps: &[Step], environment: Keeps) -> Result<()> {
     }
     let status = command.status()?;
     ensure!(status.success(), "it could not leave: {status}");
+    Ok(())
+}
+
+fn print_after_the_end(text: &str) -> Result<()> {
+    let own = std::process::id().to_string();
+    Command::new("/proc/self/exe")
+        .args([OUTLIVING, &own, text])
+        .stdin(Stdio::null())
+        .spawn()?;
+    Ok(())
+}
+
+/// Waits until another process is this one's parent.
+fn outlive(parent: u32) -> Result<()> {
+    let until = Instant::now() + PATIENCE;
+    while std::os::unix::process::parent_id() == parent {
+        ensure!(Instant::now() < until, "it did not end");
+        std::thread::sleep(LOOK_AGAIN);
+    }
     Ok(())
 }
 

@@ -73,7 +73,7 @@ fn each_log_says_which_run_of_which_experiment_it_is() {
     assert_eq!(start["prompt"], "Do honest.");
     let verdict = &log
         .iter()
-        .find(|event| event["event"] == "verdict")
+        .rfind(|event| event["event"] == "verdict")
         .unwrap()["data"]["verdict"];
     assert_eq!(
         verdict["shadow"]["stop_reason"], "completed",

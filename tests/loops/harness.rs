@@ -397,7 +397,11 @@ impl Outcome {
         let verdict = self.verdict();
         let is_completed = verdict["stop_reason"] == "completed";
         let is_open = is_completed || verdict["decision"] == "pass_through";
-        let code = if is_open { 0 } else { 3 };
+        let code = match () {
+            () if verdict["overridden"] == true => 5,
+            () if is_open => 0,
+            () => 3,
+        };
         assert_eq!(self.code, Some(code), "{self:#?}");
         let ended = self.told().pop().unwrap();
         assert_eq!(ended["event"], "ended", "{ended:#}");

@@ -3,8 +3,10 @@
 #![cfg(target_os = "linux")]
 
 mod auditing;
+mod beginning;
 mod cheating;
 mod commits;
+mod crashing;
 mod elsewhere;
 mod harness;
 mod kit;
@@ -13,12 +15,14 @@ mod looking_back;
 mod memory;
 mod operating;
 mod policies;
+mod preflight;
 mod private;
 mod processes;
 mod protecting;
 mod reopened;
 mod replaying;
 mod retrying;
+mod secrets;
 mod standard;
 mod standing_still;
 mod stopping;

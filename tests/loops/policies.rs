@@ -107,14 +107,12 @@ fn a_policy_without_fuel_has_not_passed_and_is_on_record() {
 }
 
 #[test]
-fn a_component_that_is_none_is_rejected() {
+fn a_component_that_is_none_is_rejected_before_the_agent_begins() {
     let workplace = judged_by(b"junk");
-    let outcome = workplace.run(&three_tries());
-    let failures = Outcome::failures_of(&outcome.verdicts()[0]);
-    assert_eq!(
-        failures,
-        [("policy_rejected".into(), Some("quality".into()))]
-    );
+    let outcome = workplace.start(&three_tries()).end();
+    assert_eq!(outcome.error_code(), "preflight_failed");
+    let problem = &outcome.told().pop().unwrap()["error"]["problems"][0];
+    assert_eq!(problem["path"], "checks.quality.component");
 }
 
 #[test]
@@ -140,10 +138,10 @@ fn the_words_of_a_hostile_policy_reach_the_agent_as_one_visible_line_and_complet
 #[test]
 fn the_name_of_an_artifact_that_a_hostile_policy_wants_is_clean_too() {
     let workplace = judged_by(&policies::component("describe-wants-what-is-not-there").unwrap());
-    let outcome = workplace.run(&three_tries());
-    let failure = &outcome.verdicts()[0]["failures"][0];
-    assert_eq!(failure["code"], "policy_rejected");
-    let reason = failure["reason"].as_str().unwrap();
+    let outcome = workplace.start(&three_tries()).end();
+    assert_eq!(outcome.error_code(), "preflight_failed");
+    let problem = &outcome.told().pop().unwrap()["error"]["problems"][0];
+    let reason = problem["message"].as_str().unwrap();
     assert!(reason.contains("passwords"), "{reason:?}");
     assert!(!reason.contains(is_hidden), "{reason:?}");
 }

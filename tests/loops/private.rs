@@ -98,7 +98,7 @@ fn replaying_says_that_there_is_nothing_to_replay_and_names_no_difference() {
     workplace.start(&[vec![move_on()]]).end();
     let report = workplace.ask_log("replay", &[]);
     assert_eq!(report["different"], 0, "{report:#}");
-    assert_eq!(report["not_replayed"], 1);
+    assert_eq!(report["not_replayed"], 2, "the baseline and one iteration");
     assert_eq!(report["breaks"], json!([]));
     let only = &report["iterations"][0];
     assert_eq!(only["outcome"], "not_replayed");

@@ -22,13 +22,12 @@ fn agents() -> Vec<(Vec<Step>, String, i32)> {
 }
 
 /// Configurations under which nothing may be intercepted.
-fn configs() -> [String; 5] {
+fn configs() -> [String; 4] {
     let ralph = simple("loop_max_iters = 9");
     let auto = ralph.replace("\"ralph\"", "\"auto\"");
     let optional = "[{ id = \"work\", required = false }]";
     [
         ralph.replace("\"ralph\"", "\"standard\""),
-        ralph.replace("mode = \"ralph\"\n", ""),
         auto.replace("[\"work\"]", optional),
         ralph + "\n[routing]\nralph_enabled = false\n",
         String::new(),
@@ -46,10 +45,42 @@ fn in_standard_mode_output_and_exit_code_come_through_untouched() {
                 (Some(code), printed.as_str()),
                 "{config}"
             );
-            assert_eq!(outcome.stderr, "");
+            let said = "standard mode (";
+            assert!(outcome.stderr.starts_with(said), "{outcome:?}");
+            assert_eq!(outcome.stderr.lines().count(), 1, "{outcome:?}");
             assert!(!workplace.work().join(".ralph").exists());
         }
     }
+}
+
+#[test]
+fn running_a_loop_is_the_request_where_no_mode_is_written() {
+    let token = "[contract]\ncompletion_token = \"COMPLETE\"\n".to_owned();
+    let check = simple("").replace("mode = \"ralph\"\n", "");
+    for config in [check, token] {
+        let workplace = Workplace::new(&config, &[]);
+        let outcome = workplace.run(&[vec![work(), promise()]]);
+        outcome.stopped("completed", None, 1);
+        let opened = &outcome.events("opened")[0];
+        assert_eq!(opened["mode"], "ralph", "{opened}");
+        assert_eq!(opened["reason"], "requested", "{opened}");
+    }
+}
+
+#[test]
+fn the_mode_that_applies_is_printed_at_the_start() {
+    let ralph = Workplace::new(&simple("").replace("mode = \"ralph\"\n", ""), &[]);
+    let outcome = ralph
+        .start_with(&["--plain"], &[], &[vec![work(), promise()]])
+        .end();
+    let first = outcome.stdout.lines().next().unwrap_or_default();
+    assert!(first.contains("ralph mode (requested)"), "{outcome:?}");
+    let nothing = Workplace::new("", &[]);
+    let outcome = nothing.start_with(&[], &[], &[vec![promise()]]).end();
+    assert!(
+        outcome.stderr.contains("standard mode (not_requested)"),
+        "{outcome:?}"
+    );
 }
 
 #[test]

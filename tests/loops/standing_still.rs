@@ -91,3 +91,38 @@ fn real_changes_are_progress() {
     let outcome = workplace.run(&[vec![append("a.txt", "more and more\n"), promise()]]);
     outcome.stopped("max_iters", None, 5);
 }
+
+/// A workplace that is in no repository.
+fn outside_git(terms: &str) -> Workplace {
+    let workplace = Workplace::new(&simple(terms), &[("src/a.txt", "a\n")]);
+    std::fs::remove_dir_all(workplace.work().join(".git")).unwrap();
+    workplace
+}
+
+#[test]
+fn outside_git_an_agent_that_changes_nothing_stands_still_whatever_it_says() {
+    let workplace = outside_git("no_progress_limit = 3");
+    let outcome = workplace.run(&[
+        vec![print("I looked around.")],
+        vec![print("I thought about it.")],
+        vec![print("Almost there!")],
+    ]);
+    outcome.stopped("no_progress", Some("no_progress_limit"), 3);
+}
+
+#[test]
+fn outside_git_a_silent_agent_stands_still() {
+    let workplace = outside_git("no_progress_limit = 2");
+    let outcome = workplace.run(&[vec![]]);
+    outcome.stopped("no_progress", Some("no_progress_limit"), 2);
+}
+
+#[test]
+fn outside_git_changed_files_are_progress_and_what_tools_make_again_is_not() {
+    let workplace = outside_git("no_progress_limit = 2\nloop_max_iters = 4");
+    let outcome = workplace.run(&[vec![append("src/a.txt", "more and more\n")]]);
+    outcome.stopped("max_iters", None, 4);
+    let workplace = outside_git("no_progress_limit = 2");
+    let outcome = workplace.run(&[vec![write("node_modules/x.js", "{iteration}\n")]]);
+    outcome.stopped("no_progress", Some("no_progress_limit"), 2);
+}

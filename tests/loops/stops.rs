@@ -118,6 +118,24 @@ fn the_cost_is_added_up_and_stops_the_loop_when_it_exceeds_the_budget() {
     assert_eq!(outcome.verdict()["counters"]["cost_usd"], "0.40");
 }
 
+/// A result line that says that nothing was used.
+const NOTHING_USED: &str = "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"Done.\",\
+    \"total_cost_usd\":0,\"usage\":{},\"modelUsage\":{},\"permission_denials\":[]}\n";
+
+#[test]
+fn a_result_line_that_comes_later_lowers_no_cost() {
+    let forged = [
+        print(NOTHING_USED),
+        Step::PrintAfterTheEnd(NOTHING_USED.to_owned()),
+    ];
+    for forged in forged {
+        let workplace = claude_loop("cost_budget_usd = \"20\"");
+        let outcome = workplace.run(&[vec![move_on(), claude("On my way.", "30", 0), forged]]);
+        outcome.stopped("budget_exceeded", Some("cost_budget_usd"), 1);
+        assert_eq!(outcome.verdict()["counters"]["cost_usd"], "30.00");
+    }
+}
+
 #[test]
 fn tool_calls_are_added_up_and_stop_the_loop_when_they_exceed_the_limit() {
     let workplace = claude_loop("max_tool_calls = 6");
@@ -225,7 +243,8 @@ fn status(workplace: &Workplace) -> Value {
 fn actions(workplace: &Workplace) -> Vec<String> {
     let logs = workplace.logs().into_iter();
     let verdicts = logs.filter(|event| event["event"] == "verdict");
-    verdicts
+    let turns = verdicts.filter(|event| event["data"]["iteration"]["index"] != 0);
+    turns
         .map(|event| {
             event["data"]["iteration"]["action"]
                 .as_str()

@@ -105,6 +105,8 @@ impl Native {
             rules_digest: "rules".into(),
             argv: vec!["agent".into(), "--fast".into()],
             prompt: "Do it.".into(),
+            client: None,
+            request: None,
             attended: None,
             given: None,
         };
@@ -137,6 +139,7 @@ impl Memory for Native {
             verdict: &told.verdict,
             events: vec![Event::new("agent_ended", &json!({ "exit": 0 })).unwrap()],
             prd: vec![update("a")],
+            arguments: Vec::new(),
             runs: vec![Run {
                 check: "tests".into(),
                 argv: vec!["cargo".into(), "test".into()],
@@ -163,6 +166,8 @@ impl Memory for Native {
             rules_digest: String::new(),
             argv: Vec::new(),
             prompt: String::new(),
+            client: None,
+            request: None,
         };
         let state = self.0.state();
         let Reopened::At(snapshot) = reopen(gate(), &state, &record.contract, resumption).unwrap()

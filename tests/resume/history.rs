@@ -18,6 +18,8 @@ pub(crate) struct History {
     results: BTreeMap<(u64, String), u32>,
     /// The events themselves, in their order.
     pub(crate) events: Vec<(String, String)>,
+    /// Results of checks before the first iteration.
+    before: usize,
 }
 
 impl History {
@@ -37,7 +39,11 @@ impl History {
 
     fn add(&mut self, event: &str, data: &Value) {
         let number = |pointer: &str| data.pointer(pointer).and_then(Value::as_u64).unwrap();
+        // What the checks gave before the agent began belongs to no turn of it.
+        let is_baseline = |pointer: &str| data.pointer(pointer) == Some(&Value::from(0));
         match event {
+            "verdict" if is_baseline("/iteration/index") => {}
+            "evidence" if is_baseline("/iteration") => self.before += 1,
             "verdict" => self.verdicts.push(number("/iteration/index")),
             "evidence" => {
                 let check = data["check"].as_str().unwrap().to_owned();
@@ -51,7 +57,11 @@ impl History {
     }
 
     pub(crate) fn count(&self, event: &str) -> usize {
-        self.events.iter().filter(|(name, _)| name == event).count()
+        let all = self.events.iter().filter(|(name, _)| name == event).count();
+        match event {
+            "evidence" => all - self.before,
+            _ => all,
+        }
     }
 
     /// Every rule that is broken.
@@ -99,6 +109,7 @@ mod tests {
             verdicts: verdicts.to_vec(),
             results: results.iter().map(result).collect(),
             events: Vec::new(),
+            before: 0,
         }
     }
 

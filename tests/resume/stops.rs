@@ -139,10 +139,91 @@ fn a_changed_check_is_refused() {
         .assert_code(0);
 }
 
+/// An agent that notes how it was called and what it was told.
+const TELLING: &str = r#"
+echo turn >> "$(dirname "$0")/turns"
+{ echo "arguments: $*"; sed -n '/^# Task/,/^# Memory/p'; } >> "$(dirname "$0")/told"
+echo '<promise>LOOP_BLOCKED</promise>'
+"#;
+
+#[test]
+fn resuming_goes_on_with_the_very_agent_prompt_and_options() {
+    let other = "[agent]\nargv = [\"false\"]\nprompt = \"something else\"\n";
+    let config = format!("{}\n{other}", config(5, CHECK));
+    let workspace = Workspace::new(&config, TELLING, &[]);
+    workspace.write("asked.yaml", "mode: ralph\nloop_max_iters: 9\n");
+    let agent = workspace.beside("agent.sh").display().to_string();
+    let words = [
+        "run",
+        "--json",
+        "--request",
+        "asked.yaml",
+        "--prompt",
+        "paint the shed",
+    ];
+    let words = [&words[..], &["--", "sh", &agent, "--carefully"]].concat();
+    workspace.ask(&words).assert_code(3);
+    // Without a word about agent, prompt or request.
+    let run = workspace.ask(&["run", "--resume", "--json"]).assert_code(3);
+    assert_eq!(stop_reason(&run), "blocked");
+    let told = std::fs::read_to_string(workspace.beside("told")).unwrap();
+    assert_eq!(told.matches("arguments: --carefully").count(), 2, "{told}");
+    assert_eq!(told.matches("paint the shed").count(), 2, "{told}");
+    // The request was found again: with another contract it would have been refused.
+    assert_eq!(workspace.status()["state"], "stopped");
+}
+
+#[test]
+fn the_handoff_names_the_command_that_resumes_the_same_loop() {
+    let workspace = Workspace::new("", TELLING, &[]);
+    std::fs::write(workspace.beside("other.toml"), config(5, CHECK)).unwrap();
+    let file = workspace.beside("other.toml").display().to_string();
+    let options = ["--config", file.as_str(), "--session", "a b"];
+    let run = workspace.run(&options).assert_code(3);
+    let memory = run.last()["memory"].as_str().unwrap().to_owned();
+    let handoff = std::fs::read_to_string(format!("{memory}/handoff.md")).unwrap();
+    let line = handoff.lines().find(|line| line.contains("ralph-gate run"));
+    let expected = format!("    ralph-gate run --resume --session 'a b' --config {file}");
+    assert_eq!(line, Some(expected.as_str()), "{handoff}");
+}
+
+#[test]
+fn a_changed_agent_is_not_called_a_change_of_the_checks() {
+    let agent = |word: &str| format!("{}\n[agent]\nprompt = \"{word}\"\n", config(5, CHECK));
+    let workspace = Workspace::new(&agent("one"), TELLING, &[]);
+    workspace.run(&[]).assert_code(3);
+    workspace.configure(&agent("two"));
+    assert_eq!(
+        workspace.run(&["--resume"]).last_error_code(),
+        "files_changed"
+    );
+    workspace
+        .run(&["--resume", "--accept-contract"])
+        .assert_code(3);
+    let told = std::fs::read_to_string(workspace.beside("told")).unwrap();
+    assert!(told.contains("two"), "an operator accepted it: {told}");
+}
+
+#[test]
+fn no_prompt_at_all_is_an_error() {
+    let workspace = Workspace::new(&config(5, CHECK), BLOCKED, &[]);
+    for words in [
+        &["run", "--json", "--", "claude", "-p", "--model", "opus"][..],
+        &["run", "--json", "--", "codex", "exec"],
+        &["run", "--json", "--", "sh", "agent.sh", "{prompt}"],
+        &["run", "--json", "--prompt", " ", "--", "claude", "-p"],
+    ] {
+        let run = workspace.ask(words);
+        assert_eq!(run.last_error_code(), "no_prompt", "{words:?}");
+    }
+    let said = workspace.ask(&["run", "--", "claude", "-p"]).stderr;
+    assert!(said.contains("--prompt-file"), "{said}");
+}
+
 #[test]
 fn a_completed_loop_is_not_resumed() {
     let workspace = Workspace::new(&config(5, r#""true""#), BUSY, &[]);
-    workspace.run(&[]).assert_code(0);
+    workspace.run(&["--allow-green-start"]).assert_code(0);
     assert_eq!(
         workspace.run(&["--resume"]).last_error_code(),
         "loop_completed"

@@ -63,6 +63,7 @@ fn iterations(memory: &Path) -> Vec<u64> {
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
         .filter(|event| event["event"] == "verdict")
         .map(|event| event["data"]["iteration"]["index"].as_u64().unwrap())
+        .filter(|index| *index > 0)
         .collect()
 }
 
@@ -76,7 +77,8 @@ fn a_loop_is_told_from_its_beginning_to_its_end() {
     assert_eq!(told[0], "opened");
     for (name, times) in [
         ("iteration_started", 3),
-        ("check_finished", 3),
+        // Once before the agent begins, and after each of its turns.
+        ("check_finished", 4),
         ("final_blocked", 2),
         ("verdict", 3),
         ("stopped", 1),

@@ -20,6 +20,10 @@ pub struct Script {
 pub enum Step {
     /// Prints a text.
     Print(String),
+    /// Prints a text to standard error.
+    Complain(String),
+    /// Leaves a process behind that prints a text to this one's standard output as soon as this one has ended.
+    PrintAfterTheEnd(String),
     /// Prints its prompt, whole.
     EchoPrompt,
     /// Prints a turn as Claude Code does with `--output-format stream-json`.
@@ -92,5 +96,5 @@ pub enum Keeps {
     OnlyTheMark,
 }
 
-/// The variable by which tests find every process that a loop started.
-pub const MARK: &str = "LOOP_TEST_MARK";
+/// The variable by which tests find every process that a loop started. Its name begins as one does that is inherited.
+pub const MARK: &str = "XDG_LOOP_TEST_MARK";

@@ -51,9 +51,12 @@ fn nanoseconds(milliseconds: &Value) -> u64 {
     milliseconds.as_u64().unwrap() * 1_000_000
 }
 
+/// The data of events of one name, without what the checks gave before the agent began.
 fn data_of(logs: &[Value], event: &str) -> Vec<Value> {
     let of_event = logs.iter().filter(|it| it["event"] == event);
-    of_event.map(|it| it["data"].clone()).collect()
+    let data = of_event.map(|it| it["data"].clone());
+    data.filter(|data| data["iteration"] != 0 && data["iteration"]["index"] != 0)
+        .collect()
 }
 
 #[test]

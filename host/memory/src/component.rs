@@ -135,6 +135,7 @@ impl wit::GuestStore for OpenStore {
             events: input::events(&judged.events)?,
             prd: judged.prd,
             runs: judged.runs,
+            arguments: Vec::new(),
         };
         let change = evaluated.change(store.key())?;
         json(&store.save(&change)?)

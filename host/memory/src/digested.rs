@@ -59,6 +59,7 @@ fn kept(event: &str) -> Option<&'static [&'static str]> {
             "contract_digest",
             "rules_digest",
             "argv.0",
+            "client",
             "attended.harness",
             "attended.session",
             "attended.config_file",
@@ -73,6 +74,7 @@ fn kept(event: &str) -> Option<&'static [&'static str]> {
             "contract_digest",
             "rules_digest",
             "argv.0",
+            "client",
         ]),
         names::AGENT => Some(&["argv.0", "cost_usd", "stdout.digest", "stderr.digest"]),
         names::EVIDENCE => Some(&[

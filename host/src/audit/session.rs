@@ -121,7 +121,7 @@ impl Auditor<'_> {
         let attended = begun.as_ref().and_then(|begun| begun.attended.as_ref());
         if let Some(file) = self.config {
             let mut config = Config::load(file)?;
-            let terms = config.route(self.gate, None)?.terms()?;
+            let terms = config.route_loop(self.gate, None)?.terms()?;
             // A file that nobody shows to agents is elsewhere, and the work is where the loop ran.
             let work = attended.and_then(|attended| attended.config_file.parent());
             work.unwrap_or(self.folder)

@@ -23,7 +23,7 @@ use ralph_gate::memory::course::check_label;
   ralph-gate evaluate --exit-code iteration.json
   ralph-gate contract check contract.yaml
 
-Exit codes: 0 success, 1 error; `run` adds 3 stopped, `evaluate --exit-code` 2 continue and 3 stopped.")]
+Exit codes: 0 success, 1 error; `run` adds 3 stopped and 5 completed by an override, `evaluate --exit-code` 2 continue and 3 stopped.")]
 pub(crate) struct Args {
     /// Print JSON, also for errors
     #[arg(long, global = true)]
@@ -238,7 +238,8 @@ pub(crate) struct ConfigCheckArgs {
   ralph-gate run --label arm=ralph --label task=parser --task-class bugfix
   ralph-gate run --resume
 
-Exit codes: 0 completed, 3 stopped otherwise, 1 error; in standard mode and in shadow that of the agent.")]
+Exit codes: 0 completed, 5 completed by an operator's override, 3 stopped otherwise, 1 error; in standard mode and in shadow
+that of the agent.")]
 pub(crate) struct RunArgs {
     /// The configuration; ralph-gate.toml (or .yaml, .json) of the current folder, or of one above it, when absent
     #[arg(long, value_name = "FILE")]
@@ -279,6 +280,9 @@ pub(crate) struct RunArgs {
     /// Go on with a loop: the checks are run first
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Begin although every required check passes already and no promise is asked for
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) allow_green_start: bool,
     /// Accept the contract and checks as they are now, although the loop began with others
     #[arg(long, requires = "resume")]
     pub(crate) accept_contract: bool,
@@ -294,9 +298,9 @@ pub(crate) struct RunArgs {
     /// The process that started this one, whose end is also the loop's
     #[arg(long, value_name = "PID", hide = true)]
     pub(crate) owner: Option<u32>,
-    /// What the configuration must come to; otherwise nothing is run
+    /// The digest of the configuration's text; with another one, nothing is run
     #[arg(long, value_name = "DIGEST", hide = true)]
-    pub(crate) expect_rules: Option<String>,
+    pub(crate) expect_config: Option<String>,
     /// What the contract must come to; otherwise nothing is run
     #[arg(long, value_name = "DIGEST", hide = true)]
     pub(crate) expect_contract: Option<String>,

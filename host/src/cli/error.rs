@@ -355,11 +355,10 @@ impl CliError {
     #[cfg(unix)]
     pub(crate) fn problems_of_config(&self) -> Option<(String, &[Problem])> {
         match self {
-            Self::Run(RunError::Config(ConfigError::Invalid { file, problems, .. }))
-                if !problems.is_empty() =>
-            {
-                Some((file.display().to_string(), problems))
-            }
+            Self::Run(RunError::Config(
+                ConfigError::Invalid { file, problems, .. }
+                | ConfigError::CannotWork { file, problems, .. },
+            )) if !problems.is_empty() => Some((file.display().to_string(), problems)),
             Self::Labels { file, problems } => Some((file.to_string(), problems)),
             _ => None,
         }

@@ -79,6 +79,9 @@ pub(crate) enum Exit {
     /// The loop was told to end, and has not ended yet (`cancel`, `override`).
     #[cfg(unix)]
     Ending,
+    /// An operator completed the loop by hand (`run`).
+    #[cfg(unix)]
+    Overridden,
     /// What another process ended with.
     #[cfg(unix)]
     Code(i32),
@@ -93,6 +96,8 @@ impl From<Exit> for ExitCode {
             Exit::Stopped => Self::from(3),
             #[cfg(unix)]
             Exit::Ending => Self::from(4),
+            #[cfg(unix)]
+            Exit::Overridden => Self::from(5),
             #[cfg(unix)]
             Exit::Code(code) => Self::from(u8::try_from(code).unwrap_or(1)),
         }

@@ -85,10 +85,23 @@ impl Check {
 
     /// Whether a program is run for it, which may change the work.
     pub fn runs_a_program(&self) -> bool {
+        self.program().is_some()
+    }
+
+    /// The file that its results are written to, relative to the workspace.
+    pub fn report(&self) -> Option<&str> {
         match self {
-            Self::Command { .. } | Self::TestsGreen { .. } => true,
-            Self::NoHighRisk { program, .. } => program.is_some(),
-            Self::PrdAllPass { .. } | Self::Git(_) | Self::File { .. } | Self::Policy(_) => false,
+            Self::TestsGreen { report, .. } | Self::NoHighRisk { report, .. } => report.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The program that it runs.
+    pub fn program(&self) -> Option<&CheckProgram> {
+        match self {
+            Self::Command { program } | Self::TestsGreen { program, .. } => Some(program),
+            Self::NoHighRisk { program, .. } => program.as_ref(),
+            Self::PrdAllPass { .. } | Self::Git(_) | Self::File { .. } | Self::Policy(_) => None,
         }
     }
 }
@@ -102,7 +115,7 @@ pub struct CheckProgram {
     pub directory: Option<String>,
     /// Variables beside the inherited ones.
     pub env: BTreeMap<String, String>,
-    /// Inherited variables that it gets although they look like secrets.
+    /// Inherited variables that it gets beside the harmless ones.
     pub pass_env: Vec<String>,
     /// How long it may run, in milliseconds.
     pub timeout_ms: u32,

@@ -58,6 +58,16 @@ pub enum ConfigError {
         /// Why.
         reason: String,
     },
+    /// What the configuration names can't work here. All of it is listed.
+    #[error("{}: {message}", file.display())]
+    CannotWork {
+        /// The file.
+        file: PathBuf,
+        /// All of it in a sentence.
+        message: String,
+        /// Every problem, at its place in the file.
+        problems: Vec<Problem>,
+    },
     /// The contract asks for no loop.
     #[error("the contract is in standard mode: there is no loop to run")]
     Standard,
@@ -70,7 +80,7 @@ impl ConfigError {
     /// Every problem of a file that has some.
     pub fn problems(&self) -> &[Problem] {
         match self {
-            Self::Invalid { problems, .. } => problems,
+            Self::Invalid { problems, .. } | Self::CannotWork { problems, .. } => problems,
             _ => &[],
         }
     }
@@ -84,6 +94,7 @@ impl ConfigError {
             Self::Unreadable { .. } => "unreadable_input",
             Self::Invalid { .. } => "invalid_config",
             Self::Check { .. } => "invalid_check",
+            Self::CannotWork { .. } => "preflight_failed",
             Self::Standard => "standard_mode",
             Self::Engine(error) => error.code(),
         }
@@ -100,8 +111,13 @@ impl ConfigError {
                 "edit it, or write a new one with `--force`, which keeps the old one beside it",
             ),
             Self::Unreadable { .. } => Some("see that it is there and can be read"),
-            Self::Standard => Some("set `mode = \"ralph\"` in [contract]"),
-            Self::Invalid { .. } | Self::Check { .. } | Self::Engine(_) => None,
+            Self::Standard => {
+                Some("name a check or a token in [contract], or set `mode = \"ralph\"` there")
+            }
+            Self::Invalid { .. }
+            | Self::CannotWork { .. }
+            | Self::Check { .. }
+            | Self::Engine(_) => None,
         }
     }
 

@@ -104,7 +104,7 @@ pub(super) const PROGRAM_FIELDS: &[Field] = &[
     field(
         "pass_env",
         Shape::Texts,
-        "Inherited variables that it gets although their names look like secrets.",
+        "Inherited variables that it gets beside the harmless ones; `*` at the end stands for the rest of a name.",
     ),
     number(
         "timeout_ms",
@@ -343,7 +343,7 @@ pub(super) const AGENT_FIELDS: &[Field] = &[
     field(
         "pass_env",
         Shape::Texts,
-        "Inherited variables that it gets although their names look like secrets.",
+        "Inherited variables that it gets beside the harmless ones; `*` at the end stands for the rest of a name.",
     ),
     field(
         "leftovers",
@@ -426,6 +426,11 @@ pub(super) const TRIPWIRE_FIELDS: &[Field] = &[
         "prd_passes",
         Shape::Flag,
         "Whether a story may not be marked as passed without proof.",
+    ),
+    field(
+        "allow_green_start",
+        Shape::Flag,
+        "Whether a loop may begin although every required check passes already and no promise is asked for.",
     ),
 ];
 

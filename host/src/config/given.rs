@@ -4,11 +4,14 @@ use ralph_gate_component::tree::{Entry, Value};
 
 use super::check::{Check, CheckProgram};
 use super::error::ConfigError;
+use super::request::Start;
 use super::{Config, json as texts};
 use crate::memory::course::Given;
 
 /// The longest id that is made from a command, in bytes.
 const MAX_ID: usize = 40;
+/// The field by which the gate is told that the request starts a loop.
+const REQUESTED: &str = "requested";
 /// What only a shell understands.
 const SHELL: [char; 9] = ['|', '&', ';', '<', '>', '(', ')', '`', '$'];
 
@@ -67,9 +70,16 @@ fn id_of(text: &str) -> String {
 
 impl Added {
     /// A contract with these fields and what was added.
-    pub(super) fn object<'e, 'a: 'e>(&self, fields: impl Iterator<Item = &'e Entry<'a>>) -> String {
+    pub(super) fn object<'e, 'a: 'e>(
+        &self,
+        fields: impl Iterator<Item = &'e Entry<'a>>,
+        start: Start,
+    ) -> String {
         let fields: Vec<&Entry<'_>> = fields.collect();
         let mut added = Vec::new();
+        if start == Start::Asked {
+            added.push((REQUESTED, "true".to_owned()));
+        }
         let find = |name: &str| fields.iter().find(|entry| entry.key == name);
         if !self.ids.is_empty() {
             // To name a check is to ask for a loop.

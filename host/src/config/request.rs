@@ -165,14 +165,43 @@ impl Terms {
 }
 
 impl Config {
-    /// The digest of how checks are run, what trips and what the agent is and gets: like the contract, it changes only when an operator says so.
+    /// The digest of how checks are run, what trips and what counts as progress: like the contract, it changes only when
+    /// an operator says so.
     pub fn rules_digest(&self) -> String {
         let rules = serde_json::json!({
-            "checks": self.checks, "tripwires": self.tripwires, "progress": self.progress, "agent": self.agent,
+            "checks": self.checks, "tripwires": self.tripwires, "progress": self.progress,
         });
         blake3::hash(rules.to_string().as_bytes())
             .to_hex()
             .to_string()
+    }
+
+    /// What can't work, each at its place in the file. What has no place there was named on the command line.
+    pub(crate) fn cannot_work(&self, problems: Vec<Problem>) -> ConfigError {
+        let tree = Tree::read(&self.file, &self.text, self.format);
+        let located = problems.into_iter().map(|problem| {
+            let tree = tree.as_ref().ok();
+            let place = tree.and_then(|tree| place::locate(&tree.root, &problem.path, End::Value));
+            match (tree, place) {
+                (Some(tree), Some(at)) => placed(tree, at, problem.path.clone(), &problem),
+                _ => problem,
+            }
+        });
+        let problems: Vec<Problem> = located.collect();
+        let message = match problems.as_slice() {
+            [only] => format!("the loop was not started: {}: {}", only.path, only.message),
+            all => format!("the loop was not started, for {} reasons", all.len()),
+        };
+        ConfigError::CannotWork {
+            file: self.file.clone(),
+            message,
+            problems,
+        }
+    }
+
+    /// The digest of the whole text, the agent's section included.
+    pub fn text_digest(&self) -> String {
+        blake3::hash(self.text.as_bytes()).to_hex().to_string()
     }
 }
 
@@ -181,6 +210,24 @@ impl Config {
     ///
     /// A request's fields win over those of `[contract]`. Its mode is its own: one that asks for nothing gets nothing.
     pub fn route(&self, gate: &GateEngine, request: Option<&Request>) -> Result<Task, ConfigError> {
+        self.route_as(gate, request, Start::NotAsked)
+    }
+
+    /// The same for somebody who starts a loop: that is the request, also where no mode is written.
+    pub fn route_loop(
+        &self,
+        gate: &GateEngine,
+        request: Option<&Request>,
+    ) -> Result<Task, ConfigError> {
+        self.route_as(gate, request, Start::Asked)
+    }
+
+    fn route_as(
+        &self,
+        gate: &GateEngine,
+        request: Option<&Request>,
+        start: Start,
+    ) -> Result<Task, ConfigError> {
         let tree = Tree::read(&self.file, &self.text, self.format)?;
         let asked = match request {
             Some(request) => Some(Tree::read(&request.file, &request.text, request.format)?),
@@ -191,7 +238,7 @@ impl Config {
             request: asked.as_ref(),
             given: &self.given,
         };
-        let routing = match gate.route(&places.request_json(), &tree.policy_json()) {
+        let routing = match gate.route(&places.request_json(start), &tree.policy_json()) {
             Ok(routing) => routing,
             Err(CallError::Gate(error)) => return Err(places.error(error)),
             Err(CallError::Engine(error)) => return Err(error.into()),
@@ -224,7 +271,8 @@ impl Config {
         })
     }
 
-    fn memory_key(&self) -> Option<SessionKey> {
+    /// The key of the session that `[memory]` names.
+    pub fn memory_key(&self) -> Option<SessionKey> {
         let session = self.memory.session_key.clone().map(SessionKey::Session);
         session.or_else(|| self.memory.draft_id.clone().map(SessionKey::Draft))
     }
@@ -336,6 +384,13 @@ impl Config {
     }
 }
 
+/// Whether a loop is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    Asked,
+    NotAsked,
+}
+
 /// A text and its tree.
 struct Tree<'t> {
     file: &'t Path,
@@ -387,20 +442,23 @@ struct Places<'p, 't> {
 
 impl Places<'_, '_> {
     /// The contract, with the request's fields in place of its own.
-    fn request_json(&self) -> String {
+    fn request_json(&self, start: Start) -> String {
         let contract = self.config.section("contract");
-        let Some(request) = self.request else {
-            return self.given.object(contract.iter());
+        let own = match self.request {
+            None => &[],
+            // What is not an object is the gate's to refuse.
+            Some(request) if !matches!(request.root.value, Value::Map(_)) => {
+                return texts::write(&request.root);
+            }
+            Some(request) => entries(&request.root),
         };
-        // What is not an object is the gate's to refuse.
-        if !matches!(request.root.value, Value::Map(_)) {
-            return texts::write(&request.root);
-        }
-        let own = entries(&request.root);
+        // Without its own mode, a request that starts nothing gets nothing.
+        let has_own_mode = self.request.is_some() && start == Start::NotAsked;
+        let is_own = |key: &str| own.iter().any(|own| own.key == key);
         let others = contract
             .iter()
-            .filter(|entry| entry.key != "mode" && !own.iter().any(|own| own.key == entry.key));
-        self.given.object(own.iter().chain(others))
+            .filter(|entry| !(has_own_mode && entry.key == "mode") && !is_own(&entry.key));
+        self.given.object(own.iter().chain(others), start)
     }
 
     /// A text of the request, or else of the contract.

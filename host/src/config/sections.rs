@@ -34,7 +34,7 @@ pub struct Agent {
     pub prompt_to: Option<PromptTo>,
     /// Variables beside the inherited ones.
     pub env: BTreeMap<String, String>,
-    /// Inherited variables that it gets although they look like secrets.
+    /// Inherited variables that it gets beside the harmless ones.
     pub pass_env: Vec<String>,
     /// What becomes of processes that it leaves running.
     pub leftovers: Option<Leftovers>,
@@ -82,6 +82,8 @@ pub struct Tripwires {
     pub skipped_tests: bool,
     /// A story may not be marked as passed without proof.
     pub prd_passes: bool,
+    /// A loop may begin although every required check passes already.
+    pub allow_green_start: bool,
 }
 
 impl Tripwires {
@@ -281,6 +283,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             test_count: section.flag(decoder, "test_count", true),
             skipped_tests: section.flag(decoder, "skipped_tests", true),
             prd_passes: section.flag(decoder, "prd_passes", true),
+            allow_green_start: section.flag(decoder, "allow_green_start", false),
         }
     }
 

@@ -221,12 +221,12 @@ fn a_request_wins_over_the_contract_and_brings_its_own_mode() {
 }
 
 #[test]
-fn the_rules_digest_follows_the_checks_and_the_agent_and_not_how_they_are_written() {
+fn the_rules_digest_follows_the_checks_and_neither_the_agent_nor_how_they_are_written() {
     let digest = |text: &str| read(text).unwrap().rules_digest();
     assert_eq!(digest(WHOLE), digest(&format!("# A comment.\n{WHOLE}")));
-    for (from, to) in [("\"cargo\", \"test\"", "\"true\""), ("do it", "do that")] {
-        assert_ne!(digest(WHOLE), digest(&WHOLE.replace(from, to)), "{from}");
-    }
+    let (from, to) = ("\"cargo\", \"test\"", "\"true\"");
+    assert_ne!(digest(WHOLE), digest(&WHOLE.replace(from, to)));
+    assert_eq!(digest(WHOLE), digest(&WHOLE.replace("do it", "do that")));
 }
 
 #[test]

@@ -1,7 +1,155 @@
-//! What a child process inherits of our environment: everything but secrets.
+//! What a child process inherits of our environment: variables that are known to be harmless, and those that are listed.
+//!
+//! An allow-list: what is not on it is left out, also if nothing about its name says that it is a secret. What is on it and
+//! looks like a secret, by its name or its value, is left out too.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+
+use crate::process::Redactor;
+
+/// Variables that every process may have. A `*` at the end stands for the rest of a name.
+const GENERAL: &[&str] = &[
+    "ALL_PROXY",
+    "CI",
+    "CLICOLOR*",
+    "COLORTERM",
+    "COLUMNS",
+    "CURL_CA_BUNDLE",
+    "FORCE_COLOR",
+    "FTP_PROXY",
+    "GIT_*",
+    "HOME",
+    "HOSTNAME",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "LINES",
+    "LOGNAME",
+    "NO_COLOR",
+    "NO_PROXY",
+    "OLDPWD",
+    "PATH",
+    "PWD",
+    "REQUESTS_CA_BUNDLE",
+    "SHELL",
+    "SHLVL",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "TEMP",
+    "TERM",
+    "TERMINFO",
+    "TMP",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "XDG_*",
+    "all_proxy",
+    "ftp_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+];
+
+/// Variables by which compilers, interpreters, package managers and test runners find their files.
+const TOOLCHAINS: &[&str] = &[
+    "ANDROID_HOME",
+    "ANDROID_SDK_ROOT",
+    "AR",
+    "ASDF_*",
+    "BUNDLE_*",
+    "BUN_INSTALL",
+    "CARGO_*",
+    "CC",
+    "CFLAGS",
+    "CHROME_BIN",
+    "CMAKE_*",
+    "COMPOSER_HOME",
+    "CONDA_*",
+    "COREPACK_*",
+    "CPATH",
+    "CPPFLAGS",
+    "CXX",
+    "CXXFLAGS",
+    "DENO_DIR",
+    "DENO_INSTALL",
+    "DOTNET_*",
+    "DYLD_LIBRARY_PATH",
+    "ERL_*",
+    "FLUTTER_ROOT",
+    "FNM_*",
+    "GEM_HOME",
+    "GEM_PATH",
+    "GOBIN",
+    "GOCACHE",
+    "GOENV",
+    "GOFLAGS",
+    "GOMODCACHE",
+    "GONOPROXY",
+    "GONOSUMDB",
+    "GOPATH",
+    "GOPRIVATE",
+    "GOPROXY",
+    "GOROOT",
+    "GOSUMDB",
+    "GOTOOLCHAIN",
+    "GRADLE_HOME",
+    "GRADLE_OPTS",
+    "GRADLE_USER_HOME",
+    "HEX_HOME",
+    "HOMEBREW_*",
+    "JAVA_HOME",
+    "JAVA_OPTS",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_HOME",
+    "KOTLIN_HOME",
+    "LD",
+    "LDFLAGS",
+    "LD_LIBRARY_PATH",
+    "LIBRARY_PATH",
+    "LLVM_*",
+    "M2_HOME",
+    "MAKEFLAGS",
+    "MAVEN_HOME",
+    "MAVEN_OPTS",
+    "MISE_*",
+    "MIX_*",
+    "NIX_*",
+    "NODE_*",
+    "NPM_CONFIG_*",
+    "NUGET_PACKAGES",
+    "NVM_*",
+    "N_PREFIX",
+    "OPAMROOT",
+    "OPAM_SWITCH_PREFIX",
+    "PIPENV_*",
+    "PIP_*",
+    "PKG_CONFIG*",
+    "PLAYWRIGHT_*",
+    "PNPM_HOME",
+    "POETRY_*",
+    "PUB_CACHE",
+    "PUPPETEER_*",
+    "PYENV_*",
+    "PYTHON*",
+    "RBENV_*",
+    "RUBYLIB",
+    "RUBYOPT",
+    "RUSTC_*",
+    "RUSTDOCFLAGS",
+    "RUSTFLAGS",
+    "RUSTUP_*",
+    "RUST_*",
+    "SDKMAN_*",
+    "SDKROOT",
+    "UV_*",
+    "VIRTUAL_ENV",
+    "VOLTA_HOME",
+    "YARN_*",
+    "npm_config_*",
+];
 
 /// Words in a variable's name that make it a secret.
 const SECRET_WORDS: &[&str] = &[
@@ -54,15 +202,18 @@ const OWN: &str = "RALPH_GATE_";
 pub struct Environment {
     /// By name.
     pub variables: BTreeMap<OsString, OsString>,
-    /// What it does not get.
+    /// What it does not get because it looks like a secret.
     pub withheld: Withheld,
+    /// How many more variables it does not get.
+    pub others: usize,
 }
 
 /// The names of variables that look like secrets and were not listed, sorted.
 pub type Withheld = Vec<String>;
 
 impl Environment {
-    /// What a process inherits of `ours`: without secrets, except those that are listed; with some of its own.
+    /// What a process inherits of `ours`: what is on the allow-list and no secret, what is listed whatever it is, and some
+    /// of its own. A listed name may end in `*`, which stands for the rest of a name.
     pub fn inherit<'s>(
         ours: impl IntoIterator<Item = (OsString, OsString)>,
         listed: impl IntoIterator<Item = &'s str>,
@@ -72,22 +223,46 @@ impl Environment {
         let mut environment = Self::default();
         for (name, value) in ours {
             let shown = name.to_string_lossy();
-            if shown.starts_with(OWN) {
+            if shown.starts_with(OWN) || own.contains_key(shown.as_ref()) {
                 continue;
             }
-            if is_secret(&shown, &value) && !listed.contains(&shown.as_ref()) {
+            let is_secret = is_secret(&shown, &value);
+            let is_allowed = || is_among(GENERAL, &shown) || is_among(TOOLCHAINS, &shown);
+            if is_among(&listed, &shown) || (!is_secret && is_allowed()) {
+                environment.variables.insert(name, value);
+            } else if is_secret {
                 environment.withheld.push(shown.into_owned());
             } else {
-                environment.variables.insert(name, value);
+                environment.others += 1;
             }
         }
-        environment.withheld.retain(|name| !own.contains_key(name));
         environment.withheld.sort();
         for (name, value) in own {
             environment.variables.insert(name.into(), value.into());
         }
         environment
     }
+}
+
+/// Whether a name is one of these, or begins as one of these does that ends in `*`.
+fn is_among(names: &[&str], name: &str) -> bool {
+    names.iter().any(|known| match known.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => *known == name,
+    })
+}
+
+/// A redactor for the secrets of an environment: what a process inherits, what it does not, and what it gets of its own.
+pub fn secrets(ours: &[(OsString, OsString)], own: &BTreeMap<String, String>) -> Redactor {
+    let inherited = ours.iter();
+    let inherited = inherited.map(|(name, value)| (name.to_string_lossy(), value.as_os_str()));
+    let own = own.iter();
+    let own = own.map(|(name, value)| (name.as_str().into(), OsStr::new(value.as_str())));
+    let secrets = inherited
+        .chain(own)
+        .filter(|(name, value)| is_secret(name, value))
+        .map(|(name, value)| (name.into_owned(), value.to_string_lossy().into_owned()));
+    Redactor::new(secrets)
 }
 
 /// Whether a variable is a secret by its name, or by a value with a password or a private key in it.
@@ -147,14 +322,7 @@ mod tests {
             ("PWD", "/"),
         ];
         let (kept, withheld) = inherit(&ours, &[]);
-        let plain = [
-            "GIT_CONFIG_KEY_0",
-            "HOME",
-            "MONKEY",
-            "OLDPWD",
-            "PATH",
-            "PWD",
-        ];
+        let plain = ["GIT_CONFIG_KEY_0", "HOME", "OLDPWD", "PATH", "PWD"];
         assert_eq!(kept, plain);
         assert_eq!(
             withheld,
@@ -179,7 +347,7 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_HEADERS", "x=y"),
             ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "x=y"),
         ];
-        let (kept, withheld) = inherit(&ours, &[]);
+        let (kept, withheld) = inherit(&ours, &["OTEL_EXPORTER_OTLP_ENDPOINT"]);
         assert_eq!(kept, ["OTEL_EXPORTER_OTLP_ENDPOINT"]);
         assert_eq!(
             withheld,
@@ -196,9 +364,10 @@ mod tests {
             ("DATABASE_URL", "postgres://me:hunter2@db/x"),
             ("MIRRORS", "https://a.example,https://me:hunter2@b.example"),
             ("CERT", "-----BEGIN PRIVATE KEY-----"),
-            ("HOMEPAGE", "https://example.org/a:b@c"),
+            ("https_proxy", "http://me:hunter2@proxy.example:3128"),
+            ("PIP_INDEX_URL", "https://example.org/a:b@c"),
         ];
-        assert_eq!(inherit(&ours, &[]).0, ["HOMEPAGE"]);
+        assert_eq!(inherit(&ours, &[]).0, ["PIP_INDEX_URL"]);
     }
 
     #[test]
@@ -208,6 +377,63 @@ mod tests {
         assert_eq!(
             (kept, withheld),
             (vec!["API_TOKEN".to_owned()], vec!["OTHER_TOKEN".to_owned()])
+        );
+    }
+
+    #[test]
+    fn only_what_is_on_the_list_is_inherited() {
+        let ours = [
+            ("CARGO_HOME", "/c"),
+            ("CARGO_REGISTRY_TOKEN", "x"),
+            ("LC_ALL", "C"),
+            ("MY_COMPANY_HOST", "db.internal"),
+            ("NODE_OPTIONS", "--max-old-space-size=1"),
+            ("VIRTUAL_ENV", "/v"),
+            ("XDG_CACHE_HOME", "/x"),
+        ];
+        let (kept, withheld) = inherit(&ours, &[]);
+        let known = [
+            "CARGO_HOME",
+            "LC_ALL",
+            "NODE_OPTIONS",
+            "VIRTUAL_ENV",
+            "XDG_CACHE_HOME",
+        ];
+        assert_eq!(kept, known);
+        assert_eq!(withheld, ["CARGO_REGISTRY_TOKEN"]);
+        let others = ours.map(|(name, value)| (name.into(), value.into()));
+        let environment = Environment::inherit(others, [], &BTreeMap::new());
+        assert_eq!(environment.others, 1);
+    }
+
+    #[test]
+    fn a_star_in_the_list_stands_for_the_rest_of_a_name() {
+        let ours = [("MY_HOST", "a"), ("MY_TOKEN", "b"), ("YOUR_HOST", "c")];
+        assert_eq!(inherit(&ours, &["MY_*"]).0, ["MY_HOST", "MY_TOKEN"]);
+        assert_eq!(inherit(&ours, &["*"]).0.len(), 3);
+    }
+
+    #[test]
+    fn the_lists_are_sorted_and_name_no_secret() {
+        for list in [GENERAL, TOOLCHAINS] {
+            assert!(list.is_sorted());
+            for name in list {
+                assert!(!is_secret(name, OsStr::new("")), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn secrets_that_are_passed_or_withheld_are_redacted() {
+        let ours = [
+            ("API_TOKEN".into(), "0123456789".into()),
+            ("LANG".into(), "en_US.UTF-8".into()),
+        ];
+        let own = BTreeMap::from([("DB_PASSWORD".to_owned(), "correct horse".to_owned())]);
+        let redactor = secrets(&ours, &own);
+        assert_eq!(
+            redactor.redact("0123456789 correct horse en_US.UTF-8"),
+            "[redacted API_TOKEN] [redacted DB_PASSWORD] en_US.UTF-8"
         );
     }
 

@@ -1,6 +1,6 @@
 //! Runs the checks that a contract names, as many at a time as there are processors.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
@@ -8,6 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ralph_gate_component::Word as _;
 
+use super::environment::secrets;
 use super::no_high_risk::Threshold;
 use super::policy::PolicyRunner;
 use super::program::Ours;
@@ -61,11 +62,11 @@ pub enum Wanted {
 }
 
 /// One check to be run.
-struct Job<'j> {
+pub(super) struct Job<'j> {
     /// Its place in the contract.
     place: usize,
-    id: &'j str,
-    check: &'j Check,
+    pub(super) id: &'j str,
+    pub(super) check: &'j Check,
     retries: u32,
     /// After which outcomes.
     retry_on: &'j [Outcome],
@@ -135,7 +136,7 @@ fn perform_all(
 }
 
 /// The checks about the work itself, each once.
-fn jobs<'j>(config: &'j Config, terms: &'j Terms, wanted: Wanted) -> Vec<Job<'j>> {
+pub(super) fn jobs<'j>(config: &'j Config, terms: &'j Terms, wanted: Wanted) -> Vec<Job<'j>> {
     let mut seen = BTreeSet::new();
     let mut jobs = Vec::new();
     let mut push = |id: &'j str, retries: u32, retry_on: &'j [Outcome]| match config.checks.get(id)
@@ -196,6 +197,10 @@ fn is_wanted(check: &Check, wanted: Wanted) -> bool {
 fn perform(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> Evidence {
     let begun = Instant::now();
     let started_at_ms = now_ms();
+    let redactor = match job.check.program() {
+        Some(program) => secrets(scene.environment, &program.env),
+        None => secrets(scene.environment, &BTreeMap::new()),
+    };
     let mut attempts = Vec::new();
     let mut last = Finding::error("it was not run");
     // A policy says the same of the same evidence.
@@ -209,8 +214,10 @@ fn perform(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> Evidence {
         let mut attempt =
             attempt.unwrap_or_else(|| Attempt::plain(Outcome::Unknown, elapsed_ms(start)));
         attempt.outcome = finding.outcome;
+        attempt.redact(&redactor);
         attempts.push(attempt);
         last = finding;
+        redactor.apply(&mut last.reason);
         if !job.retry_on.contains(&last.outcome) || scene.stop.is_canceled() {
             break;
         }

@@ -15,7 +15,7 @@ use super::file::{read, was_written_since};
 use super::gather::Scene;
 use super::record::Evidence;
 use crate::config::{Judge, PinnedFile, PolicyCheck, WasiGrant};
-use crate::engine::FailureCode;
+use crate::engine::{FailureCode, Outcome};
 use crate::policy::{
     Artifact, Counts, Judgement, PolicyError, PolicyFinding, PolicyInput, PolicyLimits, Run,
     Shipped, Wasi,
@@ -135,6 +135,42 @@ fn ask(
         stop: scene.stop,
     });
     Ok(judged(&component, run.unwrap_or_else(Run::refused)))
+}
+
+/// What is wrong with a policy whatever the evidence: a file that is not the pinned one, a component that is refused, a
+/// text that can't be parsed.
+pub(super) fn mistake(
+    scene: &Scene<'_>,
+    runner: &dyn PolicyRunner,
+    id: &str,
+    check: &PolicyCheck,
+) -> Option<String> {
+    let finding = match ask(scene, runner, id, check, &[]) {
+        Err(refused) => return Some(refused.reason),
+        Ok(finding) => finding,
+    };
+    // Words of the shipped policies, which have one outcome for a mistake and for evidence that is missing.
+    let is_mistake = match &check.judge {
+        Judge::Component(_) => false,
+        Judge::Cel => ["is too long", "is refused", "has a mistake"]
+            .iter()
+            .any(|what| {
+                finding
+                    .reason
+                    .starts_with(&format!("the expression {what}"))
+            }),
+        Judge::Rego(_) => {
+            let of_text = |part: &str| {
+                let reason = &finding.reason;
+                reason.starts_with(&format!("the {part} "))
+                    || (reason.contains("(line ") && reason.ends_with(&format!(" of the {part})")))
+            };
+            of_text("module") || of_text("query") || of_text("package")
+        }
+    };
+    let is_refused = finding.code == Some(FailureCode::PolicyRejected);
+    let is_unknown = finding.outcome == Outcome::Unknown;
+    (is_refused || (is_unknown && is_mistake)).then_some(finding.reason)
 }
 
 /// A file that must be the one that was meant.

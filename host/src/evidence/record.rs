@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::policy::PolicyRecord;
 use super::reports::TestCounts;
 use crate::engine::{CheckResult, FailureCode, Outcome};
-use crate::process::{Captured, Leftover};
+use crate::process::{Captured, Leftover, Redactor};
 
 /// What is known of one check in one iteration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -73,6 +73,15 @@ impl Attempt {
             stdout: None,
             stderr: None,
             leftovers: Vec::new(),
+        }
+    }
+
+    /// Removes secrets from what is remembered.
+    pub(super) fn redact(&mut self, redactor: &Redactor) {
+        let streams = self.stdout.iter_mut().chain(&mut self.stderr);
+        let texts = streams.map(|stream| &mut stream.text);
+        for text in texts.chain(&mut self.argv).chain(&mut self.leftovers) {
+            redactor.apply(text);
         }
     }
 }

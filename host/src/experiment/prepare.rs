@@ -254,7 +254,7 @@ fn see_that_it_can_be_asked(
     audit: &Named,
     gate: &GateEngine,
 ) -> Result<(), ExperimentError> {
-    let routed = Config::load(&audit.path)?.route(gate, None)?;
+    let routed = Config::load(&audit.path)?.route_loop(gate, None)?;
     if routed.terms.is_some() {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::{Errno, ioctl_fionbio};
+use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread};
 use rustix::process::Signal;
 
 use super::capture::Capture;
@@ -44,8 +44,9 @@ const CHUNKS_IN_A_ROW: usize = 16;
 ///
 /// If `stop` was used before, the program is not started at all.
 ///
-/// `on_stdout` gets each piece of its standard output as it arrives. It should be quick: nothing else is read
-/// meanwhile, and the timeout waits for it too.
+/// `on_stdout` gets each piece of its standard output as it arrives, up to the end of the program itself: what
+/// processes that outlive it write is captured, but could be said in its name. It should be quick: nothing else is
+/// read meanwhile, and the timeout waits for it too.
 ///
 /// ```
 /// use std::time::Duration;
@@ -117,9 +118,17 @@ struct Running<'a> {
     stdout: Stream,
     stderr: Stream,
     on_stdout: &'a mut (dyn FnMut(&[u8]) + Send),
+    listening: Listening,
     buffer: Vec<u8>,
     started: Instant,
     duration: Option<Duration>,
+}
+
+/// Whether what is written is still the program's own: what outlives it may write in its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Listening {
+    ToTheProgram,
+    Over,
 }
 
 impl<'a> Running<'a> {
@@ -140,6 +149,7 @@ impl<'a> Running<'a> {
             stdout: Stream::new(stdout, program),
             stderr: Stream::new(stderr, program),
             on_stdout,
+            listening: Listening::ToTheProgram,
             buffer: vec![0; CHUNK],
             started: Instant::now(),
             duration: None,
@@ -169,8 +179,15 @@ impl<'a> Running<'a> {
         let ended = self.custody.root.has_ended();
         if ended && self.duration.is_none() {
             self.duration = Some(self.started.elapsed());
+            self.stop_listening();
         }
         ended
+    }
+
+    /// Hands over what is in the pipe now, and nothing that is written later.
+    fn stop_listening(&mut self) {
+        self.stdout.read_available(&mut self.buffer, self.on_stdout);
+        self.listening = Listening::Over;
     }
 
     /// Waits until nothing of the program lives any more, or for so long, and gives what does apart from the program
@@ -243,7 +260,10 @@ impl<'a> Running<'a> {
         {
             self.input = None;
         }
-        let stdout = self.stdout.read(&mut self.buffer, self.on_stdout);
+        let stdout = match self.listening {
+            Listening::ToTheProgram => self.stdout.read(&mut self.buffer, self.on_stdout),
+            Listening::Over => self.stdout.read(&mut self.buffer, &mut |_| {}),
+        };
         let stderr = self.stderr.read(&mut self.buffer, &mut |_| {});
         stdout.max(stderr)
     }
@@ -442,6 +462,26 @@ impl Stream {
         Self {
             pipe: Some(pipe),
             capture: Capture::new(program.keep),
+        }
+    }
+
+    /// Reads as many bytes as the pipe holds at this moment.
+    fn read_available(&mut self, buffer: &mut [u8], sink: &mut dyn FnMut(&[u8])) {
+        let Some(pipe) = &self.pipe else { return };
+        let mut left = ioctl_fionread(pipe).map_or(0, |bytes| usize::try_from(bytes).unwrap_or(0));
+        while left > 0 {
+            let most = left.min(buffer.len());
+            let room = buffer.get_mut(..most).unwrap_or_default();
+            match rustix::io::read(pipe, &mut *room) {
+                Ok(read @ 1..) => {
+                    left = left.saturating_sub(read);
+                    let chunk = room.get(..read).unwrap_or_default();
+                    self.capture.push(chunk);
+                    sink(chunk);
+                }
+                Err(Errno::INTR) => {}
+                Ok(0) | Err(_) => return,
+            }
         }
     }
 

@@ -228,7 +228,7 @@ impl<'l> Loop<'l> {
         let before = before(gate, &root, beginning);
         let setting = Setting::new(gate, config, task, options, control, watch);
         let agent = agent(beginning.prompt);
-        let mut begun = Self::create(setting, task, terms, key, agent, Some(record))?;
+        let mut begun = Self::create(setting, task, terms, key, agent, None, Some(record))?;
         begun.announce();
         begun.baseline = begun.take_baseline()?;
         if let Some(before) = before {

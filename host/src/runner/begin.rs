@@ -5,19 +5,29 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::agents::Client;
-use super::events::{AttendedRecord, Baseline, LoopRecord, names};
+use super::events::{AttendedRecord, Baseline, LoopRecord, VerdictRecord, names};
+use super::iteration::Gathered;
 use super::test_baseline::TestBaseline;
+use super::turn::PLACEHOLDER;
 use super::watch::{LoopEvent, Phase, Watch};
 use super::{Agent, Control, Loop, RunError};
-use crate::config::{AdapterName, Config, Task, Terms};
-use crate::engine::{GateEngine, ProgressEntry};
-use crate::evidence::{PolicyRunner, Wanted, needs_a_policy, now_ms};
-use crate::memory::{Change, Event, FileStore, Patience, Record, SessionKey, holder, list};
+use ralph_gate_component::Word as _;
+
+use crate::config::{AdapterName, Config, KindName, Task, Terms};
+use crate::engine::{
+    Decision, GateEngine, Iteration, Mode, Problem, ProgressEntry, RouteReason, Verdict,
+};
+use crate::evidence::{
+    Evidence, PolicyRunner, Scene, Wanted, needs_a_policy, now_ms, preflight, secrets,
+};
+use crate::memory::{
+    Change, Event, FileStore, Patience, Record, SessionKey, Snapshot, holder, list,
+};
 use crate::moment;
-use crate::process::{self, Keep, Program};
+use crate::process::{self, Keep, Program, StartError};
 use crate::worktree::Stamps;
 
 /// How long to wait for another process that writes to the same session: it may be about to end.
@@ -32,6 +42,14 @@ pub struct Options {
     pub prompt: Option<String>,
     /// A file with the task.
     pub prompt_file: Option<PathBuf>,
+    /// The client that the agent's output is read as; recognized when absent.
+    pub adapter: Option<AdapterName>,
+    /// The file with the request, to be found again when the loop is resumed.
+    pub request: Option<PathBuf>,
+    /// Further arguments of the command that resumes the loop.
+    pub resume_arguments: Vec<String>,
+    /// Whether the loop may begin although every required check passes already.
+    pub allow_green_start: bool,
     /// Runs policies; without it, a contract that needs one is refused.
     pub policies: Option<Arc<dyn PolicyRunner>>,
 }
@@ -39,14 +57,20 @@ pub struct Options {
 /// Who was told to do what, when the loop began or was resumed last.
 #[derive(Debug)]
 pub(super) struct Told {
-    argv: Vec<String>,
-    prompt: String,
+    pub(super) argv: Vec<String>,
+    pub(super) prompt: String,
+    pub(super) client: Option<String>,
 }
 
-impl Told {
-    pub(super) fn new(argv: Vec<String>, prompt: String) -> Self {
-        Self { argv, prompt }
-    }
+/// What comes before what where the agent and its task are said in several places. The command line always wins.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Preference<'t> {
+    /// A new loop: the configuration.
+    Configured,
+    /// A loop that is resumed as it was.
+    AsBefore(&'t Told),
+    /// A loop that is resumed, and an operator accepts the files as they are now.
+    ConfiguredAgain(&'t Told),
 }
 
 /// What a loop needs beside its memory.
@@ -57,6 +81,9 @@ pub(super) struct Setting<'l> {
     pub(super) watch: &'l dyn Watch,
     pub(super) files: Vec<PathBuf>,
     pub(super) policies: Option<Arc<dyn PolicyRunner>>,
+    pub(super) resume_arguments: Vec<String>,
+    pub(super) allow_green_start: bool,
+    pub(super) routed: (Mode, RouteReason),
 }
 
 impl<'l> Setting<'l> {
@@ -75,6 +102,9 @@ impl<'l> Setting<'l> {
             watch,
             files: task.files.clone(),
             policies: options.policies.clone(),
+            resume_arguments: options.resume_arguments.clone(),
+            allow_green_start: options.allow_green_start || config.tripwires.allow_green_start,
+            routed: (task.routing.mode, task.routing.reason),
         }
     }
 }
@@ -91,14 +121,30 @@ impl<'l> Loop<'l> {
     ) -> Result<Self, RunError> {
         let terms = task.terms()?;
         see_that_policies_can_run(config, &terms, options)?;
-        let agent = agent(config, options, None)?;
-        agent.see_that_it_is_there(config)?;
+        let agent = agent(config, options, Preference::Configured)?;
+        agent.ensure_task(config)?;
+        ensure_it_can_work(config, &terms, options, &agent, control)?;
         let setting = Setting::new(gate, config, task, options, control, watch);
         let key = task.key.clone().unwrap_or_else(new_key);
-        let mut begun = Self::create(setting, task, terms, key, agent, None)?;
+        let mut begun = Self::create(
+            setting,
+            task,
+            terms,
+            key,
+            agent,
+            options.request.clone(),
+            None,
+        )?;
         begun.announce();
-        begun.look_around()?;
-        Ok(begun)
+        match begun.look_around() {
+            Ok(()) => Ok(begun),
+            Err(error @ RunError::GreenStart { .. }) => {
+                // Nothing has happened, and the session's name is free for the next attempt.
+                begun.store.remove()?;
+                Err(error)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Makes a new session for a loop that was routed to the gate.
@@ -108,6 +154,7 @@ impl<'l> Loop<'l> {
         terms: Terms,
         key: SessionKey,
         agent: Agent,
+        request: Option<PathBuf>,
         attended: Option<AttendedRecord>,
     ) -> Result<Self, RunError> {
         let (gate, config) = (setting.gate, setting.config);
@@ -119,6 +166,8 @@ impl<'l> Loop<'l> {
             rules_digest: config.rules_digest(),
             argv: agent.argv.clone(),
             prompt: agent.prompt.clone(),
+            client: attended.is_none().then(|| agent.client.name().to_owned()),
+            request,
             attended,
             given: config.given().cloned(),
             ..LoopRecord::new(&key, now_ms(), &task.routing)
@@ -155,6 +204,8 @@ impl<'l> Loop<'l> {
         agent: Agent,
         baseline: Baseline,
     ) -> Self {
+        let environment: Vec<_> = std::env::vars_os().collect();
+        let redactor = secrets(&environment, &setting.config.agent.env);
         Self {
             gate: setting.gate,
             config: setting.config,
@@ -170,7 +221,11 @@ impl<'l> Loop<'l> {
             stamps: Stamps::default(),
             repository: OnceCell::new(),
             gate_files: setting.files,
-            environment: std::env::vars_os().collect(),
+            resume_arguments: setting.resume_arguments,
+            allow_green_start: setting.allow_green_start,
+            routed: setting.routed,
+            environment,
+            redactor,
             excluded: excluded(setting.config),
             behind: BTreeSet::new(),
             feedback: None,
@@ -182,18 +237,20 @@ impl<'l> Loop<'l> {
         if !self.watch.is_anybody() {
             return;
         }
-        let withheld = self.agent_environment(1).withheld;
+        let environment = self.agent_environment(1);
         let named = self.terms.completion_checks.iter();
         let checks: Vec<String> = named.map(|check| check.id.clone()).collect();
         self.watch.see(&LoopEvent::Opened {
             key: &self.key,
             memory: self.store.path(),
+            mode: self.routed,
             iteration: self.store.state().iteration,
             at_most: self.terms.loop_max_iters,
             overridable: self.terms.allow_override,
             argv: &self.agent.argv,
             checks: &checks,
-            withheld: &withheld,
+            withheld: &environment.withheld,
+            others: environment.others,
         });
         self.warn();
         if !self.store.findings().is_empty() {
@@ -220,38 +277,113 @@ impl<'l> Loop<'l> {
         }
     }
 
-    /// Takes the baseline, which needs the tests to be run once.
+    /// Takes the baseline. The checks are run once: what passes before the agent begins proves nothing.
     pub(super) fn look_around(&mut self) -> Result<(), RunError> {
         self.watch.see(&LoopEvent::Entered {
             iteration: 0,
             phase: Phase::Baseline,
         });
         self.baseline = self.take_baseline()?;
-        let tripwires = &self.config.tripwires;
-        if tripwires.test_count || tripwires.skipped_tests {
-            let evidence = self.run_checks(0, None, Wanted::Tests);
-            self.learn_test_counts(&evidence);
-            for (check, counts) in evidence
-                .iter()
-                .filter_map(|it| Some((&it.check, it.tests.as_ref()?)))
-            {
-                if let Some(reason) = TestBaseline::why_unnamed(counts) {
-                    let warning = format!(
-                        "the tests of {check} are compared by their number alone, because {reason}"
-                    );
-                    self.watch.see(&LoopEvent::Warning(&warning));
-                }
-            }
-            for uncounted in evidence.iter().filter(|it| it.tests.is_none()) {
+        let gathered = self.gather_untouched()?;
+        self.learn_test_counts(&gathered.evidence);
+        if self.config.tripwires.test_count || self.config.tripwires.skipped_tests {
+            self.warn_of_uncounted(&gathered.evidence);
+        }
+        if gathered.evidence.is_empty() {
+            return self.save_baseline();
+        }
+        let input = self.input(0, Duration::ZERO, None, &gathered);
+        let verdict = self.session.evaluate_final(&input)?;
+        self.ensure_something_is_left(&verdict)?;
+        self.save_beginning(&input, &verdict, &gathered)
+    }
+
+    /// The baseline, with the evidence that the gate judged as iteration 0.
+    fn save_beginning(
+        &mut self,
+        input: &Iteration,
+        verdict: &Verdict,
+        gathered: &Gathered,
+    ) -> Result<(), RunError> {
+        let mut events: Vec<Event> = Vec::new();
+        events.extend(Event::new(names::BASELINE, &self.baseline));
+        let evidence = gathered.evidence.iter();
+        events.extend(evidence.flat_map(|evidence| Event::new(names::EVIDENCE, evidence)));
+        let record = VerdictRecord {
+            at_ms: now_ms(),
+            iteration: input,
+            verdict,
+        };
+        events.extend(Event::new(names::VERDICT, &record));
+        self.store.save(&Change {
+            snapshot: verdict.snapshot.clone().map(|text| Snapshot {
+                iteration: input.index,
+                text,
+            }),
+            events,
+            ..Change::default()
+        })?;
+        Ok(())
+    }
+
+    /// What the checks say about the work that nobody has touched.
+    fn gather_untouched(&self) -> Result<Gathered, RunError> {
+        if self.control.is_stopped() {
+            return Ok(Gathered::default());
+        }
+        // A tree that can't be looked at is for the first iteration to report.
+        let work = self.look_at_work().unwrap_or_default();
+        let mut evidence = self.run_checks(0, work.tree.as_deref(), Wanted::All);
+        let stories = self.settle_stories(0, work.tree.as_deref(), &mut evidence);
+        Ok(Gathered {
+            evidence,
+            stories,
+            work,
+            ..Gathered::default()
+        })
+    }
+
+    fn warn_of_uncounted(&self, evidence: &[Evidence]) {
+        let counted = evidence.iter();
+        for (check, tests) in counted.filter_map(|it| Some((&it.check, it.tests.as_ref()?))) {
+            if let Some(reason) = TestBaseline::why_unnamed(tests) {
                 let warning = format!(
-                    "the tests of {} can't be counted before the agent begins, so tests that it deletes first are not \
-                     missed; protected_paths can guard their files",
-                    uncounted.check
+                    "the tests of {check} are compared by their number alone, because {reason}"
                 );
                 self.watch.see(&LoopEvent::Warning(&warning));
             }
         }
-        self.save_baseline()
+        let counts = |evidence: &&Evidence| evidence.kind == KindName::TestsGreen.as_str();
+        let uncounted = evidence.iter().filter(counts);
+        for uncounted in uncounted.filter(|it| it.tests.is_none()) {
+            let warning = format!(
+                "the tests of {} can't be counted before the agent begins, so tests that it deletes first are not \
+                 missed; protected_paths can guard their files",
+                uncounted.check
+            );
+            self.watch.see(&LoopEvent::Warning(&warning));
+        }
+    }
+
+    /// An agent that does nothing may not complete the loop.
+    fn ensure_something_is_left(&mut self, verdict: &Verdict) -> Result<(), RunError> {
+        if !verdict.failures.is_empty() {
+            return Ok(());
+        }
+        let asks_for_promise = self.session.brief()?.token.is_some();
+        // What is only watched is not refused either.
+        let is_enforced = verdict.decision != Decision::PassThrough;
+        if is_enforced && !asks_for_promise && !self.allow_green_start {
+            let named = self.terms.completion_checks.iter();
+            let required = named.filter(|check| check.required);
+            return Err(RunError::GreenStart {
+                checks: required.map(|check| check.id.clone()).collect(),
+            });
+        }
+        self.watch.see(&LoopEvent::Warning(
+            "every required check passes already, before the agent begins: that proves nothing about its work",
+        ));
+        Ok(())
     }
 
     pub(super) fn save_baseline(&mut self) -> Result<(), RunError> {
@@ -265,8 +397,18 @@ impl<'l> Loop<'l> {
 }
 
 impl Agent {
+    /// An agent that is told nothing does something, which costs money and completes nothing.
+    pub(super) fn ensure_task(&self, config: &Config) -> Result<(), RunError> {
+        let has_task = !self.prompt.trim().is_empty() || config.memory.prd.is_some();
+        let wants_one = self.argv.iter().any(|word| word.contains(PLACEHOLDER));
+        if has_task || (!wants_one && self.client.may_hold_a_task(&self.argv)) {
+            return Ok(());
+        }
+        Err(RunError::NoPrompt)
+    }
+
     /// A misspelt name should not leave a session behind.
-    pub(super) fn see_that_it_is_there(&self, config: &Config) -> Result<(), RunError> {
+    pub(super) fn find(&self, config: &Config) -> Result<(), StartError> {
         let environment = std::env::vars_os().collect();
         process::can_start(&Program {
             argv: self.argv.clone(),
@@ -275,9 +417,49 @@ impl Agent {
             input: Vec::new(),
             timeout: Duration::ZERO,
             keep: Keep { head: 0, tail: 0 },
-        })?;
-        Ok(())
+        })
     }
+}
+
+/// Looks at everything that can be known without the agent, and names all that can't work: no turn is worth its cost then.
+fn ensure_it_can_work(
+    config: &Config,
+    terms: &Terms,
+    options: &Options,
+    agent: &Agent,
+    control: &Control,
+) -> Result<(), RunError> {
+    let environment: Vec<_> = std::env::vars_os().collect();
+    let excluded = excluded(config);
+    let scene = Scene {
+        workspace: &config.workspace,
+        excluded: &excluded,
+        environment: &environment,
+        iteration: 0,
+        tree: None,
+        first_commit: None,
+        begun: SystemTime::now(),
+        policies: options.policies.as_deref(),
+        stop: control.stop(),
+    };
+    let mut problems = preflight(&scene, config, terms);
+    if let Err(error) = agent.find(config) {
+        problems.push(Problem {
+            path: if options.argv.is_empty() {
+                "agent.argv".to_owned()
+            } else {
+                String::new()
+            },
+            line: 0,
+            column: 0,
+            message: error.to_string(),
+            help: None,
+        });
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(config.cannot_work(problems).into())
 }
 
 /// A loop that can't ever complete should not begin.
@@ -319,39 +501,82 @@ pub(super) fn excluded_root(workspace: &Path, root: &Path) -> Vec<String> {
 pub(super) fn agent(
     config: &Config,
     options: &Options,
-    before: Option<&Told>,
+    preference: Preference<'_>,
 ) -> Result<Agent, RunError> {
-    let before_argv = before.map(|told| &told.argv);
-    let argv = [Some(&options.argv), Some(&config.agent.argv), before_argv];
-    let argv = argv.into_iter().flatten().find(|argv| !argv.is_empty());
-    let argv = argv.ok_or(RunError::NoAgent)?.clone();
-    let client = match config.agent.adapter {
-        None => Client::recognise(&argv),
-        Some(AdapterName::Claude) => Client::Claude,
-        Some(AdapterName::Codex) => Client::Codex,
-        Some(AdapterName::Gemini) => Client::Gemini,
-        Some(AdapterName::Command) => Client::Command,
+    let prompt = prompt(config, options, preference)?;
+    if !options.argv.is_empty() {
+        let client = client(options.adapter.or(config.agent.adapter), &options.argv);
+        let argv = options.argv.clone();
+        return Ok(Agent {
+            argv,
+            client,
+            prompt,
+        });
+    }
+    let configured = || {
+        let argv = config.agent.argv.clone();
+        let client = client(options.adapter.or(config.agent.adapter), &argv);
+        (argv, client)
     };
+    let before = |told: &Told| {
+        let known = told.client.as_deref().and_then(Client::by_name);
+        let chosen = options.adapter.map(adapted).or(known);
+        let client = chosen.unwrap_or_else(|| client(config.agent.adapter, &told.argv));
+        (told.argv.clone(), client)
+    };
+    let choices = match preference {
+        Preference::Configured => [Some(configured()), None],
+        Preference::AsBefore(told) => [Some(before(told)), Some(configured())],
+        Preference::ConfiguredAgain(told) => [Some(configured()), Some(before(told))],
+    };
+    let mut choices = choices.into_iter().flatten();
+    let chosen = choices.find(|(argv, _)| !argv.is_empty());
+    let (argv, client) = chosen.ok_or(RunError::NoAgent)?;
     Ok(Agent {
         argv,
         client,
-        prompt: prompt(config, options, before)?,
+        prompt,
     })
 }
 
-/// The task: the command line's, or else the configuration's, or else that of the loop which is resumed. There may be
-/// none: the agent may know.
-fn prompt(config: &Config, options: &Options, before: Option<&Told>) -> Result<String, RunError> {
-    let file = match (&options.prompt, &options.prompt_file) {
+fn client(adapter: Option<AdapterName>, argv: &[String]) -> Client {
+    adapter.map_or_else(|| Client::recognise(argv), adapted)
+}
+
+fn adapted(adapter: AdapterName) -> Client {
+    match adapter {
+        AdapterName::Claude => Client::Claude,
+        AdapterName::Codex => Client::Codex,
+        AdapterName::Gemini => Client::Gemini,
+        AdapterName::Command => Client::Command,
+    }
+}
+
+/// The task. It may be empty: an agent of one's own may know.
+fn prompt(
+    config: &Config,
+    options: &Options,
+    preference: Preference<'_>,
+) -> Result<String, RunError> {
+    match (&options.prompt, &options.prompt_file) {
         (Some(prompt), _) => return Ok(prompt.clone()),
-        (None, Some(file)) => Some(file.clone()),
-        (None, None) => match (&config.agent.prompt, &config.agent.prompt_file) {
-            (Some(prompt), _) => return Ok(prompt.clone()),
-            (None, file) => file.as_ref().map(|file| config.workspace.join(file)),
-        },
+        (None, Some(file)) => return read(file.clone()),
+        (None, None) => {}
+    }
+    let configured = || match (&config.agent.prompt, &config.agent.prompt_file) {
+        (Some(prompt), _) => Ok(prompt.clone()),
+        (None, Some(file)) => read(config.workspace.join(file)),
+        (None, None) => Ok(String::new()),
     };
-    let before = || before.map_or_else(String::new, |told| told.prompt.clone());
-    file.map_or_else(|| Ok(before()), read)
+    match preference {
+        Preference::Configured => configured(),
+        Preference::AsBefore(told) if told.prompt.is_empty() => configured(),
+        Preference::AsBefore(told) => Ok(told.prompt.clone()),
+        Preference::ConfiguredAgain(told) => match configured()? {
+            prompt if prompt.is_empty() => Ok(told.prompt.clone()),
+            prompt => Ok(prompt),
+        },
+    }
 }
 
 fn read(file: PathBuf) -> Result<String, RunError> {

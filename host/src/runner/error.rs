@@ -44,6 +44,18 @@ pub enum RunError {
     /// There is no agent.
     #[error("there is no agent to run")]
     NoAgent,
+    /// There is nothing to do.
+    #[error(
+        "nothing is left to prove: every required check passes before the agent has begun ({})",
+        checks.join(", ")
+    )]
+    GreenStart {
+        /// The required checks.
+        checks: Vec<String>,
+    },
+    /// There is no task.
+    #[error("there is no prompt: the agent would not know what to do")]
+    NoPrompt,
     /// A check needs what is not there.
     #[error("the check {check} is a policy, and there is nothing here that runs policies")]
     NoPolicies {
@@ -157,6 +169,8 @@ impl RunError {
             Self::Guard(_) => "guard",
             Self::Worktree(_) => "worktree",
             Self::NoAgent => "no_agent",
+            Self::GreenStart { .. } => "green_start",
+            Self::NoPrompt => "no_prompt",
             Self::NoPolicies { .. } => "no_policies",
             Self::Unreadable { .. } => "unreadable_input",
             Self::Exists { .. } => "session_exists",
@@ -185,6 +199,13 @@ impl RunError {
             Self::Memory(error) => error.help(),
             Self::NoAgent => {
                 "name it behind `--`, for example `ralph-gate run -- claude -p`, or as `argv` in [agent]"
+            }
+            Self::GreenStart { .. } => {
+                "add a check that fails until the work is done, ask for a promise with `completion_token` in [contract], or \
+                 begin all the same with `--allow-green-start`"
+            }
+            Self::NoPrompt => {
+                "give one with `--prompt TEXT` or `--prompt-file FILE`, or as `prompt` or `prompt_file` in [agent]"
             }
             Self::NoPolicies { .. } => {
                 "take it out of `completion_checks` and of the `proofs` of stories"

@@ -53,6 +53,10 @@ pub struct AgentRecord {
     pub canceled: bool,
     /// What the client itself reported as an error.
     pub error: Option<String>,
+    /// What went wrong in the turn, in a few lines for a person: the client's error, the end of what a failed process
+    /// printed, and the tools that were denied to the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
     /// Calls of tools.
     pub tool_calls: u32,
     /// Tokens, read and written.

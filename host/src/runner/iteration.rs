@@ -175,7 +175,7 @@ impl Loop<'_> {
     }
 
     /// Which stories are proven, and what the checks of the checklist say then.
-    fn settle_stories(
+    pub(super) fn settle_stories(
         &self,
         iteration: u32,
         tree: Option<&str>,
@@ -271,6 +271,7 @@ impl Loop<'_> {
                 .stories
                 .map_or_else(Vec::new, |stories| stories.updates),
             runs: gathered.evidence.iter().filter_map(run).collect(),
+            arguments: self.resume_arguments.clone(),
         };
         let change = evaluated.change(&self.key)?;
         let saved = self.store.save(&change)?;

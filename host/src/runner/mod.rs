@@ -36,7 +36,7 @@ pub use events::{
 pub use operator::{cancel_stopped, is_inside_a_client, is_inside_a_loop, override_stopped};
 pub use outside::{Look, Outside};
 pub use rerun::{Rerun, rerun};
-pub use resume::{Resumed, newest};
+pub use resume::{Resumed, newest, recorded_request};
 pub use standard::{Once, become_agent, run_once};
 pub use watch::{LoopEvent, Phase, Watch};
 
@@ -47,9 +47,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{Config, Terms};
-use crate::engine::{GateEngine, Session, Verdict};
+use crate::engine::{GateEngine, Mode, RouteReason, Session, Verdict};
 use crate::evidence::PolicyRunner;
 use crate::memory::{FileStore, SessionKey};
+use crate::process::Redactor;
 use crate::worktree::{Repository, Stamps};
 use agents::Client;
 use events::Baseline;
@@ -71,8 +72,16 @@ pub struct Loop<'l> {
     repository: OnceCell<Repository>,
     /// The host's own variables.
     environment: Vec<(OsString, OsString)>,
+    /// Removes secrets from whatever is said or remembered.
+    redactor: Redactor,
     /// The files that say what is to be proven.
     gate_files: Vec<PathBuf>,
+    /// Further arguments of the command that resumes the loop.
+    resume_arguments: Vec<String>,
+    /// Whether the loop may begin although every required check passes already.
+    allow_green_start: bool,
+    /// Where the gate sent the request, and why.
+    routed: (Mode, RouteReason),
     /// Folders of the workspace that are not part of the work.
     excluded: Vec<String>,
     /// Files of the memory that could not be brought up to date.

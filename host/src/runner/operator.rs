@@ -9,7 +9,7 @@ use crate::engine::{
     Action, GateEngine, Iteration, OperatorNote, ProgressEntry, Resumption, StopReason, Verdict,
 };
 use crate::evidence::now_ms;
-use crate::memory::course::handoff;
+use crate::memory::course::{Circumstances, handoff};
 use crate::memory::{Change, Event, FileStore, Handoff, SessionKey, Snapshot};
 use crate::process;
 
@@ -65,7 +65,12 @@ pub fn cancel_stopped(
         ..Iteration::default()
     };
     let verdict = gate.evaluate_final(&state.contract, snapshot, &input)?;
-    let handoff = Handoff::Write(handoff(key, input.index, &verdict, &[]));
+    let handoff = Handoff::Write(handoff(
+        key,
+        input.index,
+        &verdict,
+        Circumstances::default(),
+    ));
     let body = format!("after {} iterations", state.iteration);
     save(&mut store, &input, &verdict, "canceled", body, handoff)?;
     Ok(Some(state.iteration))

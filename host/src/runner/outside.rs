@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::control::{self, Ask, Live, Reply};
+use super::events::{AgentRecord, names};
 use super::operator::override_stopped;
 use super::{Refusal, RunError};
 use crate::engine::{GateEngine, OperatorNote, SnapshotView, StopReason};
@@ -74,9 +75,11 @@ impl Outside {
             Some(Reply::Status(live)) => Some(live),
             _ => None,
         };
+        let events = view.events()?;
         Ok(Look {
             holder: self.holder()?,
-            decided: decided(&view.events()?),
+            decided: decided(&events),
+            problem: problem(&events),
             view,
             reading,
             snapshot,
@@ -124,6 +127,8 @@ pub struct Look {
     pub snapshot: Option<SnapshotView>,
     /// What was decided last, with what the gate was given for it, if nothing was begun since.
     pub decided: Option<Value>,
+    /// What went wrong in the agent's last turn.
+    pub problem: Option<String>,
     /// What it says itself, if it is running and answers.
     pub live: Option<Live>,
     /// Who runs it.
@@ -181,6 +186,7 @@ impl Look {
             "tool_calls": snapshot.map(|view| view.tool_calls),
             "cost_usd": snapshot.map(|view| view.cost_usd.clone()),
             "elapsed_ms": snapshot.map(|view| view.elapsed_ms),
+            "agent_problem": self.problem,
             "holder": self.holder,
             "live": self.live,
         })
@@ -216,6 +222,12 @@ fn decided(records: &[Record]) -> Option<Value> {
     };
     let last = records.iter().rev().find(is_turn)?;
     (last.event == "verdict").then(|| last.read()).flatten()
+}
+
+/// What went wrong in the agent's last turn.
+fn problem(records: &[Record]) -> Option<String> {
+    let last = records.iter().rev().find(|it| it.event == names::AGENT)?;
+    last.read::<AgentRecord>()?.problem
 }
 
 #[cfg(test)]

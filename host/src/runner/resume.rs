@@ -1,9 +1,11 @@
 //! Goes on with a loop: after a kill, a cancel, or a stop that a person has looked into.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::begin::{Options, PATIENCE, Setting, Told, agent, see_that_policies_can_run};
+use super::begin::{
+    Options, PATIENCE, Preference, Setting, Told, agent, see_that_policies_can_run,
+};
 use super::events::{Baseline, LoopRecord, ResumeRecord, names};
 use super::tripwire::{changed_files, digest_gate_files};
 use super::watch::{LoopEvent, Phase, Watch};
@@ -12,7 +14,7 @@ use crate::config::{Config, Task};
 use crate::engine::{Action, Decision, GateEngine, Resumption, StopReason, Verdict};
 use crate::evidence::now_ms;
 use crate::memory::course::{self, Reopened};
-use crate::memory::{FileStore, MemoryError, Record, SessionKey, State, Under, list};
+use crate::memory::{FileStore, MemoryError, Record, SessionKey, State, Under, View, list};
 
 /// A loop that goes on, or that turned out to be complete.
 pub enum Resumed<'l> {
@@ -47,8 +49,14 @@ impl<'l> Loop<'l> {
         }
         let terms = task.terms()?;
         see_that_policies_can_run(config, &terms, options)?;
-        let agent = agent(config, options, past.told.as_ref())?;
-        agent.see_that_it_is_there(config)?;
+        let preference = match &past.told {
+            None => Preference::Configured,
+            Some(told) if resumption.accept_contract => Preference::ConfiguredAgain(told),
+            Some(told) => Preference::AsBefore(told),
+        };
+        let agent = agent(config, options, preference)?;
+        agent.ensure_task(config)?;
+        agent.find(config)?;
         let snapshot = reopen(gate, &store.state(), &contract, resumption)?;
         past.see_that_files_are_as_they_were(config, task, resumption)?;
         let record = ResumeRecord {
@@ -60,6 +68,8 @@ impl<'l> Loop<'l> {
             rules_digest: rules,
             argv: agent.argv.clone(),
             prompt: agent.prompt.clone(),
+            client: Some(agent.client.name().to_owned()),
+            request: options.request.clone(),
         };
         let state = store.state();
         let run = Under {
@@ -81,8 +91,16 @@ impl<'l> Loop<'l> {
     /// A loop that was killed before its baseline was saved takes it now; one whose files an operator has changed
     /// takes their new content as right.
     fn catch_up(&mut self, past: &Past, resumption: &Resumption) -> Result<(), RunError> {
-        if past.baseline.is_none() {
-            return self.look_around();
+        match &past.baseline {
+            None if self.store.state().iteration == 0 && !past.is_judged => {
+                return self.look_around();
+            }
+            // The checks are run next, and tell how many tests there are.
+            None => {
+                self.baseline = self.take_baseline()?;
+                return self.save_baseline();
+            }
+            Some(_) => {}
         }
         if resumption.accept_contract {
             let mut now = self.take_baseline()?;
@@ -156,6 +174,8 @@ struct Past {
     baseline: Option<Baseline>,
     rules_digest: Option<String>,
     told: Option<Told>,
+    /// Whether the gate was asked for a verdict.
+    is_judged: bool,
 }
 
 impl Past {
@@ -196,16 +216,25 @@ impl Past {
         for record in records {
             match record.event.as_str() {
                 names::BASELINE => past.baseline = record.read().or(past.baseline),
+                names::VERDICT => past.is_judged = true,
                 names::STARTED => {
                     if let Some(start) = record.read::<LoopRecord>() {
                         past.rules_digest = Some(start.rules_digest);
-                        past.told = Some(Told::new(start.argv, start.prompt));
+                        past.told = Some(Told {
+                            argv: start.argv,
+                            prompt: start.prompt,
+                            client: start.client,
+                        });
                     }
                 }
                 names::RESUMED => {
                     if let Some(resume) = record.read::<ResumeRecord>() {
                         past.rules_digest = Some(resume.rules_digest);
-                        past.told = Some(Told::new(resume.argv, resume.prompt));
+                        past.told = Some(Told {
+                            argv: resume.argv,
+                            prompt: resume.prompt,
+                            client: resume.client,
+                        });
                     }
                 }
                 _ => {}
@@ -227,6 +256,17 @@ pub(super) fn reopen(
         Reopened::At(snapshot) => Ok(Some(snapshot)),
         Reopened::Completed { iteration } => Err(RunError::Completed { iteration }),
     }
+}
+
+/// The file with the request that a loop was started or resumed with last, if it can be told.
+pub fn recorded_request(root: &Path, key: &SessionKey) -> Option<PathBuf> {
+    let (_, events) = View::open(root, key).ok()?.recall().ok()?;
+    let request = |record: &Record| match record.event.as_str() {
+        names::STARTED => Some(record.read::<LoopRecord>()?.request),
+        names::RESUMED => Some(record.read::<ResumeRecord>()?.request),
+        _ => None,
+    };
+    events.iter().rev().find_map(request)?
 }
 
 /// The session that was written last.

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use super::begin::{Options, agent};
+use super::begin::{Options, Preference, agent};
 use super::turn::{JUDGED, end_of, hand_over};
 use super::{Agent, RunError};
 use crate::config::Config;
@@ -24,7 +24,7 @@ pub struct Once {
 /// Runs the agent as if it had been called by itself. Without a task of ours this process becomes the agent, which
 /// keeps the terminal and every signal; with one it stays behind to hand it over. Gives the agent's exit code.
 pub fn become_agent(config: &Config, options: &Options) -> Result<i32, RunError> {
-    let agent = agent(config, options, None)?;
+    let agent = agent(config, options, Preference::Configured)?;
     let (mut command, input) = command(config, &agent);
     if input.is_empty() {
         return Err(not_started(&agent, command.exec()));
@@ -38,7 +38,7 @@ pub fn become_agent(config: &Config, options: &Options) -> Result<i32, RunError>
 
 /// Runs the agent, for somebody who wants to hear of it in another way than by its own output.
 pub fn run_once(gate: &GateEngine, config: &Config, options: &Options) -> Result<Once, RunError> {
-    let agent = agent(config, options, None)?;
+    let agent = agent(config, options, Preference::Configured)?;
     let (mut command, input) = command(config, &agent);
     let child = command
         .stdin(if input.is_empty() {

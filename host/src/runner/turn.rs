@@ -4,22 +4,24 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Loop;
-use super::agents::{Reader, Turn};
+use super::agents::{self, Reader, Turn};
 use super::events::AgentRecord;
 use super::watch::{LoopEvent, Phase};
 use crate::config::{Leftovers, PromptTo};
 use crate::engine::{Action, Usage};
 use crate::evidence::{Environment, Stream};
-use crate::process::{self, Captured, Ended, Keep, Program, Status};
+use crate::process::{self, Captured, Ended, Keep, Program, Redactor, Status};
 
 /// How much of what an agent prints is kept as evidence, from each end.
 const KEPT: usize = 16 * 1024;
 /// The most of an answer that is judged: its end, where a promise stands.
 pub(super) const JUDGED: usize = 256 * 1024;
+/// The last lines of a failed agent's output that are shown.
+const PROBLEM_LINES: usize = 8;
 /// The decimal places of a cost that the gate takes.
 const COST_PLACES: u32 = 12;
 /// What stands for the prompt in an agent's arguments.
-const PLACEHOLDER: &str = "{prompt}";
+pub(super) const PLACEHOLDER: &str = "{prompt}";
 
 /// How a turn ended, for the gate.
 #[derive(Debug)]
@@ -49,7 +51,8 @@ impl Loop<'_> {
         // A key with a NUL can't be in an environment.
         own.retain(|_, value| !value.contains('\0'));
         let listed = agent.pass_env.iter().map(String::as_str);
-        let listed = listed.chain(self.agent.client.credentials().iter().copied());
+        let client = self.agent.client;
+        let listed = listed.chain(client.variables().iter().copied());
         Environment::inherit(self.environment.iter().cloned(), listed, &own)
     }
 
@@ -74,14 +77,14 @@ impl Loop<'_> {
             },
         };
         let started_at_ms = crate::evidence::now_ms();
-        let watch = self.watch;
+        let (watch, redactor) = (self.watch, self.redactor.clone());
         let ended = process::run(&program, self.control.stop(), &mut |chunk| {
             reader.feed(chunk);
             if let Some(activity) = reader.activity() {
-                watch.see(&LoopEvent::Activity(&activity));
+                watch.see(&LoopEvent::Activity(&redactor.redact(&activity)));
             }
         });
-        let mut turn = reader.finish();
+        let mut turn = redacted(reader.finish(), &redactor);
         // It could be started when the loop began: that it can't any more is the agent's own doing.
         let (ended, action) = match ended {
             Ok(ended) => {
@@ -93,7 +96,9 @@ impl Loop<'_> {
                 (None, Action::Error)
             }
         };
-        let record = record(index, started_at_ms, prepared.argv, ended.as_ref(), &turn);
+        let mut record = record(index, started_at_ms, prepared.argv, ended.as_ref(), &turn);
+        self.redact(&mut record);
+        record.problem = problem(&record, &turn);
         self.watch.see(&LoopEvent::AgentEnded(&record));
         let said = Said {
             action,
@@ -106,6 +111,16 @@ impl Loop<'_> {
             output: end_of(turn.output, JUDGED),
         };
         Taken { said, record }
+    }
+
+    /// Removes secrets from what is remembered and shown of a turn.
+    fn redact(&self, record: &mut AgentRecord) {
+        let texts = [&mut record.stdout.text, &mut record.stderr.text];
+        let lists = [&mut record.argv, &mut record.leftovers];
+        let listed = lists.into_iter().flatten();
+        for text in texts.into_iter().chain(listed).chain(&mut record.error) {
+            self.redactor.apply(text);
+        }
     }
 
     /// Whether processes that the agent left behind count against it.
@@ -143,6 +158,50 @@ fn action(ended: &Ended, turn: &Turn) -> Action {
     }
 }
 
+/// What the gate judges and the log keeps has no secrets in it.
+fn redacted(mut turn: Turn, redactor: &Redactor) -> Turn {
+    // Only the end of a long output is there.
+    turn.output = redactor.redact_end(&turn.output);
+    let texts = turn.warnings.iter_mut().chain(&mut turn.denied);
+    for text in texts.chain(&mut turn.error) {
+        redactor.apply(text);
+    }
+    turn
+}
+
+/// What went wrong in a turn. None if it went well.
+fn problem(record: &AgentRecord, turn: &Turn) -> Option<String> {
+    let mut lines: Vec<String> = record.error.iter().cloned().collect();
+    let has_failed = !record.canceled && record.exit != Some(0);
+    if has_failed {
+        let printed = [&record.stderr.text, &record.stdout.text];
+        let printed = printed.into_iter().map(|text| last_lines(text));
+        let printed = printed.filter(|lines| !lines.is_empty()).next();
+        let new = printed.unwrap_or_default().into_iter();
+        let known = lines.clone();
+        lines.extend(new.filter(|line| !known.iter().any(|known| known.contains(line.as_str()))));
+        if lines.is_empty() {
+            lines.push("it printed nothing".to_owned());
+        }
+    }
+    if !turn.denied.is_empty() {
+        lines.push(format!(
+            "denied by the permissions of the client: {}; allow what the task needs in its settings or arguments",
+            turn.denied.join(", ")
+        ));
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// The last lines of what a process printed, without what a terminal would obey.
+fn last_lines(text: &str) -> Vec<String> {
+    let lines = text.lines().rev().map(agents::message);
+    let lines = lines.filter(|line| !line.is_empty());
+    let mut lines: Vec<String> = lines.take(PROBLEM_LINES).collect();
+    lines.reverse();
+    lines
+}
+
 fn record(
     iteration: u32,
     started_at_ms: u64,
@@ -168,6 +227,7 @@ fn record(
         timed_out: status == Some(Status::TimedOut),
         canceled: status == Some(Status::Canceled),
         error: turn.error.clone(),
+        problem: None,
         tool_calls: turn.tool_calls,
         tokens: turn.tokens,
         cost_usd: turn.cost_usd.clone(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::events::{AgentRecord, Tripped};
-use crate::engine::Verdict;
+use crate::engine::{Mode, RouteReason, Verdict};
 use crate::evidence::CheckEvent;
 use crate::memory::{Finding, SessionKey};
 
@@ -40,6 +40,8 @@ pub enum LoopEvent<'e> {
         key: &'e SessionKey,
         /// Where its memory is.
         memory: &'e Path,
+        /// The mode that applies, and why.
+        mode: (Mode, RouteReason),
         /// The iterations that were evaluated before.
         iteration: u32,
         /// The most there may be.
@@ -50,8 +52,10 @@ pub enum LoopEvent<'e> {
         argv: &'e [String],
         /// The checks that the contract names, in its order.
         checks: &'e [String],
-        /// Variables that the agent does not get.
+        /// Variables that the agent does not get because they look like secrets.
         withheld: &'e [String],
+        /// How many more variables it does not get.
+        others: usize,
     },
     /// What was found in the memory.
     Found(&'e [Finding]),

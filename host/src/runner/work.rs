@@ -1,6 +1,9 @@
 //! What the work looks like after an iteration: artifacts for the gate's fingerprint, and a digest of the tree.
 
+use std::path::Path;
+
 use super::{Loop, RunError};
+use crate::config::Check;
 use crate::engine::{Artifact, ArtifactKind, Iteration};
 use crate::worktree::{self, ChangedFile, ContentLimits, MatchingFile, Repository, Settings};
 
@@ -34,12 +37,27 @@ impl Loop<'_> {
                 (Some(tree), files.into_iter().map(changed).collect())
             }
             Some(repository) => (Some(repository.digest()?), self.matching(&limits)?),
+            None if patterns.is_empty() => (None, self.bounded(&limits)?),
             None => (None, self.matching(&limits)?),
         };
         Ok(Work {
             artifacts: self.fold(artifacts, repository.is_some())?,
             tree: tree.map(|tree| tree.to_string()),
         })
+    }
+
+    /// The files of a workspace that is in no repository. None of them, if there are too many: then what the agent says
+    /// stands for its work.
+    fn bounded(&self, limits: &ContentLimits) -> Result<Vec<Artifact>, RunError> {
+        let checks = self.config.checks.values();
+        let reports: Vec<&Path> = checks.filter_map(Check::report).map(Path::new).collect();
+        let workspace = &self.config.workspace;
+        let files = worktree::bounded_files(workspace, &self.excluded, &reports, limits)?;
+        Ok(files
+            .unwrap_or_default()
+            .into_iter()
+            .map(matching)
+            .collect())
     }
 
     /// The files that the configuration names.

@@ -300,6 +300,10 @@ impl Spans {
         let tripped = std::mem::take(&mut self.tripped);
         let parent = self.segment.as_ref().map_or(trace.root(), |it| it.id);
         let index = judged.iteration.index;
+        // What the checks gave before the agent began is no turn of it.
+        if index == 0 && agent.is_none() && !evidence.is_empty() {
+            return Vec::new();
+        }
         let id = trace.span("iteration", &[index]);
         let decided = Moment(judged.at_ms);
         let start = beginning(&judged, agent.as_ref(), &evidence);

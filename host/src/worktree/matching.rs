@@ -31,26 +31,55 @@ pub fn matching_files(
     excluded: &[String],
     limits: &ContentLimits,
 ) -> Result<Vec<MatchingFile>, WorktreeError> {
-    let mut matching = Matching {
-        files: Vec::new(),
-        limits: *limits,
-    };
+    let mut matching = Reading::new(*limits);
     look(workspace, &Rules::of(patterns)?, excluded, &mut matching)?;
-    matching
-        .files
-        .sort_by(|one, other| one.path.cmp(&other.path));
-    Ok(matching.files)
+    Ok(matching.into_files())
 }
 
-struct Matching {
+/// Files, while they are read.
+pub(super) struct Reading {
     files: Vec<MatchingFile>,
     /// What is left of them.
     limits: ContentLimits,
 }
 
-impl Matching {
+impl Reading {
+    pub(super) fn new(limits: ContentLimits) -> Self {
+        Self {
+            files: Vec::new(),
+            limits,
+        }
+    }
+
+    /// How many there are so far.
+    pub(super) fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// What was read, in the order of paths.
+    pub(super) fn into_files(mut self) -> Vec<MatchingFile> {
+        self.files.sort_by(|one, other| one.path.cmp(&other.path));
+        self.files
+    }
+
+    /// Adds what stands for something that is not read.
+    pub(super) fn note(&mut self, path: String, what: &[u8]) {
+        self.files.push(MatchingFile {
+            path,
+            content: None,
+            digest: Digest::of_content(what),
+        });
+    }
+
+    /// Reads a file and adds it.
+    pub(super) fn read(&mut self, item: &Item<'_>) -> io::Result<()> {
+        let file = self.look(item)?;
+        self.files.extend(file);
+        Ok(())
+    }
+
     /// Reads a file, or only digests one that is beyond the limits. None if it is no plain file by now.
-    fn read(&mut self, item: &Item<'_>) -> io::Result<Option<MatchingFile>> {
+    fn look(&mut self, item: &Item<'_>) -> io::Result<Option<MatchingFile>> {
         let Some((file, stat)) = absent(plain::open_plain(item.folder, item.name))?.flatten()
         else {
             return Ok(None);
@@ -82,16 +111,14 @@ impl Matching {
     }
 }
 
-impl Finder for Matching {
+impl Finder for Reading {
     fn found(&mut self, item: &Item<'_>, _: &Matched, root: &Root) -> Result<(), WorktreeError> {
         if item.kind != Kind::File {
             return Ok(());
         }
         let failed =
             |error: io::Error| WorktreeError::io(&root.path.join(name::path(item.path)), error);
-        let file = self.read(item).map_err(failed)?;
-        self.files.extend(file);
-        Ok(())
+        self.read(item).map_err(failed)
     }
 
     fn closed(&mut self, _: &Item<'_>, _: &Root) -> Result<(), WorktreeError> {

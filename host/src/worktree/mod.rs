@@ -18,6 +18,7 @@
 //!
 //! [`Baseline`] does not use git at all.
 
+mod bounded;
 mod commit;
 mod error;
 mod excluded;
@@ -39,6 +40,7 @@ mod tests;
 mod tree;
 mod walk;
 
+pub use bounded::{BOUNDED_BYTES, BOUNDED_FILES, HEAVY_DIRECTORIES, bounded_files};
 pub use commit::{CommitOutcome, Identity, Refusal};
 pub use error::WorktreeError;
 pub use fresh::begin_repository;

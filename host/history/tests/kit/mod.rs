@@ -112,6 +112,8 @@ impl Played {
             rules_digest: String::new(),
             argv: vec!["agent".to_owned()],
             prompt: "make it work".to_owned(),
+            client: None,
+            request: None,
             attended: None,
             given: None,
         };
@@ -160,6 +162,7 @@ impl Played {
             events: Vec::new(),
             prd: Vec::new(),
             runs: Vec::new(),
+            arguments: Vec::new(),
         };
         let change = evaluated.change(self.store.key()).unwrap();
         self.store.save(&change).unwrap();
@@ -197,6 +200,8 @@ impl Played {
             rules_digest: String::new(),
             argv: Vec::new(),
             prompt: String::new(),
+            client: None,
+            request: None,
         };
         let change = record
             .change(&state, Some(snapshot.clone()), Some(run))

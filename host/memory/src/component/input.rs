@@ -156,6 +156,8 @@ impl Resumed {
             rules_digest: self.rules_digest.clone(),
             argv: self.argv.clone(),
             prompt: self.prompt.clone(),
+            client: None,
+            request: None,
         })
     }
 }

@@ -28,6 +28,8 @@ impl LoopRecord {
             rules_digest: String::new(),
             argv: Vec::new(),
             prompt: String::new(),
+            client: None,
+            request: None,
             attended: None,
             given: None,
         }

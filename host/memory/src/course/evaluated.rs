@@ -1,8 +1,10 @@
 //! An iteration was judged.
 
+use serde::Deserialize;
+
 use ralph_gate_types::{Decision, Iteration, PrdUpdate, ProgressEntry, StopReason, Verdict};
 
-use super::handoff::{Run, handoff};
+use super::handoff::{Circumstances, Run, handoff};
 use super::records::{VerdictRecord, names, word};
 use crate::change::{Change, Handoff, Snapshot};
 use crate::error::MemoryError;
@@ -27,6 +29,8 @@ pub struct Evaluated<'e> {
     pub prd: Vec<PrdUpdate>,
     /// How a person runs the checks.
     pub runs: Vec<Run>,
+    /// Further arguments of the command that resumes the loop.
+    pub arguments: Vec<String>,
 }
 
 impl Evaluated<'_> {
@@ -39,6 +43,13 @@ impl Evaluated<'_> {
             verdict: self.verdict,
         };
         let mut events = self.events;
+        let problem = problem(&events);
+        let circumstances = Circumstances {
+            runs: &self.runs,
+            problem: problem.as_deref(),
+            arguments: &self.arguments,
+        };
+        let handoff = fate(key, index, self.verdict, circumstances);
         events.push(Event::new(names::VERDICT, &record)?);
         Ok(Change {
             snapshot: self.verdict.snapshot.clone().map(|text| Snapshot {
@@ -49,17 +60,34 @@ impl Evaluated<'_> {
             progress: Some(entry(index, self.verdict)),
             prd: self.prd,
             events,
-            handoff: fate(key, index, self.verdict, &self.runs),
+            handoff,
             run: None,
         })
     }
 }
 
+/// What went wrong in the agent's turn, as its event says.
+fn problem(events: &[Event]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Turn {
+        problem: Option<String>,
+    }
+    let turn = events.iter().find(|event| event.name() == names::AGENT)?;
+    serde_json::from_str::<Turn>(turn.data().get())
+        .ok()?
+        .problem
+}
+
 /// What becomes of the handoff: only a loop that stopped without being complete leaves something to do.
-fn fate(key: &SessionKey, index: u32, verdict: &Verdict, runs: &[Run]) -> Handoff {
+fn fate(
+    key: &SessionKey,
+    index: u32,
+    verdict: &Verdict,
+    circumstances: Circumstances<'_>,
+) -> Handoff {
     match (verdict.decision, verdict.stop_reason) {
         (Decision::Stop, Some(StopReason::Completed)) => Handoff::Withdraw,
-        (Decision::Stop, _) => Handoff::Write(handoff(key, index, verdict, runs)),
+        (Decision::Stop, _) => Handoff::Write(handoff(key, index, verdict, circumstances)),
         (Decision::Continue | Decision::PassThrough, _) => Handoff::Keep,
     }
 }

@@ -16,8 +16,24 @@ pub struct Run {
     pub argv: Vec<String>,
 }
 
+/// What a handoff says beside the verdict.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Circumstances<'c> {
+    /// How a person runs the checks.
+    pub runs: &'c [Run],
+    /// What went wrong in the agent's last turn.
+    pub problem: Option<&'c str>,
+    /// Further arguments of the command that resumes the loop.
+    pub arguments: &'c [String],
+}
+
 /// The text of the file.
-pub fn handoff(key: &SessionKey, iteration: u32, verdict: &Verdict, runs: &[Run]) -> String {
+pub fn handoff(
+    key: &SessionKey,
+    iteration: u32,
+    verdict: &Verdict,
+    circumstances: Circumstances<'_>,
+) -> String {
     let reason = verdict
         .stop_reason
         .map_or_else(|| word(&verdict.decision), |reason| word(&reason));
@@ -42,6 +58,12 @@ pub fn handoff(key: &SessionKey, iteration: u32, verdict: &Verdict, runs: &[Run]
     if !verdict.fingerprint.diagnosis.is_empty() {
         text.push_str(&format!("{}\n", verdict.fingerprint.diagnosis));
     }
+    if let Some(problem) = circumstances.problem {
+        text.push_str("\nThe agent's last turn went wrong:\n\n");
+        for line in problem.lines() {
+            text.push_str(&format!("    {line}\n"));
+        }
+    }
     text.push_str("\n## What is missing\n\n");
     if verdict.failures.is_empty() {
         text.push_str("Nothing that the gate knows of.\n");
@@ -51,17 +73,19 @@ pub fn handoff(key: &SessionKey, iteration: u32, verdict: &Verdict, runs: &[Run]
         let said = failure.reason.replace('\n', "\n  ");
         text.push_str(&format!("- {check}, {}: {said}\n", word(&failure.code)));
     }
-    for Run { check, argv } in runs.iter().filter(|run| !run.argv.is_empty()) {
+    for Run { check, argv } in circumstances.runs.iter().filter(|run| !run.argv.is_empty()) {
         text.push_str(&format!("- {check} is run as: {}\n", argv.join(" ")));
     }
     text.push_str(&format!("\n## What to do\n\n{}\n", advice(verdict)));
     let session = match key {
         SessionKey::Session(key) => format!(" --session {}", quote(key)),
-        // The request or the configuration names it.
-        SessionKey::Draft(_) => String::new(),
+        SessionKey::Draft(id) => format!(" --draft --session {}", quote(id)),
     };
+    let arguments = circumstances.arguments.iter();
+    let arguments: String = arguments.map(|word| format!(" {}", quote(word))).collect();
     text.push_str(&format!(
-        "\n## How to go on\n\n    ralph-gate run --resume{session}\n\nThe checks are run first: if they pass by \
+        "\n## How to go on\n\n    ralph-gate run --resume{session}{arguments}\n\nThe agent and the task are the same as \
+         before. The checks are run first: if they pass by \
          then, and no promise is asked for, the loop completes without the agent.\n",
     ));
     text

@@ -9,7 +9,7 @@ mod records;
 mod resumed;
 
 pub use evaluated::Evaluated;
-pub use handoff::{Run, handoff};
+pub use handoff::{Circumstances, Run, handoff};
 pub use labels::{LabelError, add_label, check_label, check_labels};
 pub use records::{
     AttendedRecord, AuditRecord, AuditedCheck, ClientEndedRecord, ClientRecord, Given, Heard,

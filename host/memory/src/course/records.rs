@@ -76,6 +76,12 @@ pub struct LoopRecord {
     pub argv: Vec<String>,
     /// The task.
     pub prompt: String,
+    /// The client that the agent's output is read as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The file with the request that the loop was started with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<PathBuf>,
     /// Of a loop whose agent's client asks by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attended: Option<AttendedRecord>,
@@ -214,6 +220,12 @@ pub struct ResumeRecord {
     pub argv: Vec<String>,
     /// The task from now on.
     pub prompt: String,
+    /// The client that the agent's output is read as from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The file with the request from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<PathBuf>,
 }
 
 /// `tripwire`: something was done that may not be done.

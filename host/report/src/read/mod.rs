@@ -230,6 +230,10 @@ impl Reader {
     }
 
     fn judge(&mut self, line: &[u8]) {
+        // Before the first iteration there is nothing to intercept.
+        if memchr::memmem::find(line, b"\"iteration\":{\"index\":0,").is_some() {
+            return;
+        }
         let current = self.current();
         current.client_ended = false;
         current.verdict.clear();

@@ -261,6 +261,7 @@ impl Run<'_> {
             events: Vec::new(),
             prd: Vec::new(),
             runs: Vec::new(),
+            arguments: Vec::new(),
         };
         let change = evaluated.change(self.store.key()).unwrap();
         self.store.save(&change).unwrap();

@@ -277,6 +277,11 @@ impl Data {
                         .into_iter()
                         .map(|line| format!("error: {line}")),
                 );
+                told.extend(
+                    lines("/problem")
+                        .into_iter()
+                        .map(|line| format!("problem: {line}")),
+                );
                 told
             }
             "verdict" => {

@@ -43,6 +43,10 @@ pub(super) fn text(look: &Look, painter: Painter) -> String {
             clean(&view.cost_usd)
         );
     }
+    let problem = look.problem.iter().flat_map(|problem| problem.lines());
+    for line in problem {
+        let _ = writeln!(text, "agent      {}", clean(line));
+    }
     if let Some(live) = &look.live {
         let activity = live
             .activity

@@ -20,15 +20,18 @@ fn value(event: &LoopEvent<'_>) -> Option<Value> {
         LoopEvent::Opened {
             key,
             memory,
+            mode: (mode, reason),
             iteration,
             at_most,
             argv,
             checks,
             withheld,
+            others,
             ..
         } => json!({
-            "event": "opened", "key": key, "memory": memory, "iteration": iteration,
+            "event": "opened", "key": key, "memory": memory, "mode": mode, "reason": reason, "iteration": iteration,
             "at_most": at_most, "argv": argv, "checks": checks, "withheld": withheld,
+            "others_withheld": others,
         }),
         LoopEvent::Found(findings) => json!({ "event": "found", "findings": findings }),
         LoopEvent::Warning(message) => json!({ "event": "warning", "message": message }),

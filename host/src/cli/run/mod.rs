@@ -10,7 +10,7 @@ mod screen;
 mod text;
 mod watcher;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ralph_gate::config::{Config, Request, Task};
@@ -42,10 +42,7 @@ const GROUPS_ONLY: &str = "on this system only process groups can be killed, so 
     may outlive the loop; run it in a container when that matters";
 
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
-    let mut config = given::configuration(args)?;
-    if let Some(adapter) = args.adapter {
-        config.agent.adapter = Some(adapter);
-    }
+    let config = given::configuration(args)?;
     let task = route(args, &config)?;
     see_that_nothing_changed(args, &config, &task)?;
     let is_standard = task.routing.mode == Mode::Standard;
@@ -77,8 +74,8 @@ fn see_that_nothing_changed(args: &RunArgs, config: &Config, task: &Task) -> Res
     let is_other = |expected: &Option<String>, found: Option<&str>| {
         expected.is_some() && expected.as_deref() != found
     };
-    let rules = config.rules_digest();
-    if is_other(&args.expect_rules, Some(&rules))
+    let text = config.text_digest();
+    if is_other(&args.expect_config, Some(&text))
         || is_other(&args.expect_contract, task.routing.digest.as_deref())
     {
         return Err(RunError::ConfigChanged {
@@ -100,8 +97,9 @@ pub(crate) fn load(named: Option<&Path>) -> Result<Config, CliError> {
 }
 
 fn route(args: &RunArgs, config: &Config) -> Result<Task, CliError> {
-    let request = args.request.as_deref().map(Request::load).transpose()?;
-    let mut task = config.route(gate()?, request.as_ref())?;
+    let request = request_file(args, config);
+    let request = request.as_deref().map(Request::load).transpose()?;
+    let mut task = config.route_loop(gate()?, request.as_ref())?;
     if let Some(key) = &args.session {
         let kind = if args.draft {
             SessionKey::Draft
@@ -121,15 +119,41 @@ fn route(args: &RunArgs, config: &Config) -> Result<Task, CliError> {
     Ok(task)
 }
 
+/// The request that was named, or else, of a loop that is resumed, the one that it was started with.
+fn request_file(args: &RunArgs, config: &Config) -> Option<PathBuf> {
+    let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
+    if args.request.is_some() || !args.resume {
+        return args.request.as_ref().map(absolute);
+    }
+    let root = config.workspace.join(&config.memory.root);
+    let kind = match args.draft {
+        true => SessionKey::Draft,
+        false => SessionKey::Session,
+    };
+    let named = args.session.clone().map(kind);
+    let key = named
+        .or_else(|| config.memory_key())
+        .or_else(|| runner::newest(&root).ok())?;
+    // One that is gone counts as changed: that is for an operator to accept.
+    runner::recorded_request(&root, &key).filter(|file| file.exists())
+}
+
 impl RunArgs {
-    fn options(&self) -> Result<Options, CliError> {
+    fn options(&self, config: &Config) -> Result<Options, CliError> {
         let is_piped = self.prompt_file.as_deref() == Some(Path::new("-"));
         let piped = is_piped.then(|| Input::read_up_to(None, MAX_PROMPT));
         let piped = piped.transpose()?.map(|input| input.text);
+        let named = self.config.iter();
+        let file = named.map(|_| config.file.to_string_lossy().into_owned());
+        let flag = self.config.iter().map(|_| "--config".to_owned());
         Ok(Options {
             argv: self.agent.clone(),
             prompt: piped.or_else(|| self.prompt.clone()),
             prompt_file: self.prompt_file.clone().filter(|_| !is_piped),
+            adapter: self.adapter,
+            request: request_file(self, config),
+            resume_arguments: flag.chain(file).collect(),
+            allow_green_start: self.allow_green_start,
             policies: Some(Policies::shared()),
         })
     }
@@ -162,9 +186,13 @@ fn standard(
         });
     }
     if !terminal.is_json() {
-        return Ok(Exit::Code(runner::become_agent(config, &args.options()?)?));
+        let applies = text::mode_and_reason((task.routing.mode, task.routing.reason));
+        terminal
+            .warn(|_| format!("{applies}: no check is run, and the exit code is the agent's\n"));
+        let options = args.options(config)?;
+        return Ok(Exit::Code(runner::become_agent(config, &options)?));
     }
-    let once = runner::run_once(gate()?, config, &args.options()?)?;
+    let once = runner::run_once(gate()?, config, &args.options(config)?)?;
     print(&json::standard(task, &once))?;
     Ok(Exit::Code(once.exit))
 }
@@ -238,7 +266,7 @@ fn go(
     control: &Control,
     watch: &dyn Watch,
 ) -> Result<Ended, CliError> {
-    let options = args.options()?;
+    let options = args.options(config)?;
     if !args.resume {
         let begun = Loop::begin(gate()?, config, task, &options, control, watch)?;
         return Ok(begun.run()?);
@@ -273,6 +301,7 @@ pub(super) fn listen(signals: Signals, control: Control) {
 fn exit(ended: &Ended) -> Exit {
     match (ended.verdict.decision, ended.verdict.stop_reason) {
         (Decision::PassThrough, _) => ended.exit.map_or(Exit::Stopped, Exit::Code),
+        (_, Some(StopReason::Completed)) if ended.verdict.overridden => Exit::Overridden,
         (_, Some(StopReason::Completed)) => Exit::Success,
         _ => Exit::Stopped,
     }

@@ -1,6 +1,6 @@
 //! A loop as lines for a person.
 
-use ralph_gate::engine::{Decision, Outcome, StopReason, Verdict};
+use ralph_gate::engine::{Decision, Mode, Outcome, RouteReason, StopReason, Verdict};
 use ralph_gate::evidence::{CheckEvent, Evidence};
 use ralph_gate::memory::paragraph;
 use ralph_gate::runner::{AgentRecord, LoopEvent, Phase};
@@ -8,7 +8,7 @@ use ralph_gate::runner::{AgentRecord, LoopEvent, Phase};
 use super::super::terminal::{Painter, Severity, clean};
 use super::super::words::word;
 use super::ending::ending;
-use super::text::{how, seconds};
+use super::text::{how, mode_and_reason, not_inherited, seconds};
 
 /// Describes events, one or a few lines each.
 pub(super) struct Lines {
@@ -25,14 +25,17 @@ impl Lines {
             LoopEvent::Opened {
                 key,
                 memory,
+                mode,
                 iteration,
                 withheld,
+                others,
                 ..
             } => self.opened(
                 key.text(),
                 &memory.display().to_string(),
+                *mode,
                 *iteration,
-                withheld,
+                &not_inherited(withheld, *others),
             ),
             LoopEvent::Found([])
             | LoopEvent::Activity(_)
@@ -63,25 +66,30 @@ impl Lines {
         }
     }
 
-    fn opened(&self, key: &str, memory: &str, iteration: u32, withheld: &[String]) -> String {
+    fn opened(
+        &self,
+        key: &str,
+        memory: &str,
+        mode: (Mode, RouteReason),
+        iteration: u32,
+        withheld: &str,
+    ) -> String {
         let verb = if iteration == 0 { "begins" } else { "goes on" };
         let mut text = format!(
-            "{} {verb}  {}\n",
+            "{} {verb} in {}  {}\n",
             self.painter.bold(&format!("loop {}", clean(key))),
+            mode_and_reason(mode),
             self.painter.dim(&clean(memory))
         );
         if !withheld.is_empty() {
-            text.push_str(&format!(
-                "  the agent does not get {}; list in [agent] pass_env what it needs\n",
-                clean(&withheld.join(", "))
-            ));
+            text.push_str(&format!("  {withheld}\n"));
         }
         text
     }
 
     fn entered(&self, iteration: u32, phase: Phase) -> String {
         match phase {
-            Phase::Baseline => "  looking at what there is before the agent begins\n".to_owned(),
+            Phase::Baseline => "  running the checks once before the agent begins\n".to_owned(),
             Phase::Probe => "  running the checks first: somebody may have mended it\n".to_owned(),
             Phase::Agent => format!("{}\n", self.painter.bold(&format!("iteration {iteration}"))),
             Phase::Checks => String::new(),
@@ -96,10 +104,10 @@ impl Lines {
         if let Some(cost) = &record.cost_usd {
             text.push_str(&format!(", {} USD", clean(cost)));
         }
-        if let Some(error) = &record.error {
-            text.push_str(&format!(": {}", clean(error)));
-        }
         text.push('\n');
+        for line in record.problem.iter().flat_map(|problem| problem.lines()) {
+            text.push_str(&format!("    {}\n", clean(line)));
+        }
         text
     }
 

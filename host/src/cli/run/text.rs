@@ -1,6 +1,6 @@
 //! Phrases that every way of telling of a loop shares: times, how an agent ended, what a failure is.
 
-use ralph_gate::engine::{Failure, StopReason, Verdict};
+use ralph_gate::engine::{Failure, Mode, RouteReason, StopReason, Verdict};
 use ralph_gate::runner::AgentRecord;
 
 use super::super::terminal::clean;
@@ -37,6 +37,30 @@ pub(super) fn how(record: &AgentRecord) -> String {
         (None, Some(signal)) => format!("was killed by signal {signal}"),
         _ => "ended".to_owned(),
     }
+}
+
+/// The mode that applies and why: `ralph mode (requested)`.
+pub(super) fn mode_and_reason((mode, reason): (Mode, RouteReason)) -> String {
+    format!("{} mode ({})", word(&mode), word(&reason))
+}
+
+/// Which variables the agent does not get. Empty if it gets all.
+pub(super) fn not_inherited(withheld: &[String], others: usize) -> String {
+    let what = match (withheld, others) {
+        ([], 0) => return String::new(),
+        ([], 1) => "1 variable that is".to_owned(),
+        ([], others) => format!("{others} variables that are"),
+        (secrets, 0) => {
+            let secrets = clean(&secrets.join(", "));
+            return format!(
+                "the agent does not get {secrets}; list in [agent] pass_env what it needs"
+            );
+        }
+        (secrets, others) => format!("{} and {others} more that are", clean(&secrets.join(", "))),
+    };
+    format!(
+        "the agent does not get {what} not on the list of harmless ones; list in [agent] pass_env what it needs"
+    )
 }
 
 /// The first line of a text that others wrote, harmless.

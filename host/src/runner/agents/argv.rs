@@ -177,6 +177,21 @@ pub(super) fn chosen_form(words: &[String]) -> Form {
     }
 }
 
+/// Whether a client's own arguments may hold a task: a text of several words, or a word that no option takes as its value.
+pub(super) fn may_hold_a_task(words: &[String]) -> bool {
+    /// What a task may follow directly.
+    const BEFORE: [&str; 8] = [
+        "-p", "--print", "--prompt", "-i", "exec", "e", "resume", "--",
+    ];
+    let mut before = "--";
+    words.iter().any(|word| {
+        let follows = BEFORE.contains(&before) && !BEFORE.contains(&word.as_str());
+        before = word.as_str();
+        let is_option = word.starts_with('-');
+        !is_option && (follows || word.trim().contains(char::is_whitespace))
+    })
+}
+
 /// The command line with words put in at a place. What was there stays as it was, in its order.
 pub(super) fn with(argv: &[String], place: usize, words: &[&str]) -> Vec<String> {
     let (before, after) = argv.split_at_checked(place).unwrap_or((argv, &[]));
@@ -256,6 +271,33 @@ mod tests {
         ];
         for (line, client, place) in lines {
             assert_eq!(found(line), Some((client, place)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_task_among_the_arguments_is_told_from_options() {
+        let holds = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            may_hold_a_task(&words)
+        };
+        for words in [
+            &["-p", "fix it"][..],
+            &["-p", "fix"],
+            &["exec", "--json", "fix it"],
+            &["fix"],
+            &["--model", "opus", "fix it"],
+        ] {
+            assert!(holds(words), "{words:?}");
+        }
+        for words in [
+            &[][..],
+            &["-p"],
+            &["-p", "--model", "opus"],
+            &["exec", "-"],
+            &["exec", "--json"],
+            &["--output-format", "stream-json", "-p"],
+        ] {
+            assert!(!holds(words), "{words:?}");
         }
     }
 

@@ -28,6 +28,24 @@ pub(super) const CREDENTIALS: &[&str] = &[
     "CLAUDE_CODE_OAUTH_TOKEN",
 ];
 
+/// Names of the variables that set it up.
+pub(super) const VARIABLES: &[&str] = &[
+    "ANTHROPIC_*",
+    "API_TIMEOUT_MS",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_REGION",
+    "BASH_*",
+    "CLAUDE_*",
+    "CLOUD_ML_REGION",
+    "DISABLE_*",
+    "ENABLE_*",
+    "MAX_MCP_OUTPUT_TOKENS",
+    "MAX_THINKING_TOKENS",
+    "MCP_*",
+    "USE_BUILTIN_RIPGREP",
+    "VERTEX_REGION_*",
+];
+
 /// Calls whose identities are remembered, and the longest identity that is.
 const CALLS: usize = 10_000;
 const CALL_ID_LIMIT: usize = 64;
@@ -155,12 +173,24 @@ impl Claude {
         }
     }
 
-    /// Of several, the last counts: the client prints it when all its tools have finished.
+    /// Of several, the last counts, but for what was used: the client prints it when all its tools have finished.
     fn result(&mut self, event: &str, notes: &mut Notes) {
-        let names = ["result", "is_error", "subtype", "errors"];
-        let Some([answer, is_error, subtype, errors]) = fields(event, names) else {
+        let names = [
+            "result",
+            "is_error",
+            "subtype",
+            "errors",
+            "permission_denials",
+        ];
+        let Some([answer, is_error, subtype, errors, denials]) = fields(event, names) else {
             return;
         };
+        if let Some(denials) = denials {
+            each_element(denials.get(), |denial| {
+                let tool = fields(denial.get(), ["tool_name"]).and_then(|[tool]| text(tool));
+                notes.denied(&tool.unwrap_or_default());
+            });
+        }
         let answer = text(answer);
         let subtype = text(subtype).unwrap_or_default();
         notes.end = End::Reported;
@@ -193,14 +223,15 @@ impl Claude {
             }),
         };
         if let Used::Known(used) = self.used {
-            (notes.span, notes.tokens, notes.cost) = (Span::Run, used.tokens, Some(used.cost));
-            return;
+            notes.span = Span::Run;
+            return notes.used(used.tokens, Some(used.cost));
         }
         let models = models.and_then(|models| sum(models.get()));
         notes.span = Span::Session;
-        notes.tokens = models.map_or_else(|| main_tokens(main), |models| models.tokens);
-        notes.cost = total.and_then(|total| Decimal::parse(total.get()));
-        if total.is_some() && notes.cost.is_none() {
+        let tokens = models.map_or_else(|| main_tokens(main), |models| models.tokens);
+        let cost = total.and_then(|total| Decimal::parse(total.get()));
+        notes.used(tokens, cost);
+        if total.is_some() && cost.is_none() {
             notes.warn("the cost in claude's result is not an amount of money");
         }
     }

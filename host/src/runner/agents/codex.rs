@@ -13,6 +13,9 @@ use super::{Form, Prepared, Span};
 /// Names of variables with credentials.
 pub(super) const CREDENTIALS: &[&str] = &["CODEX_ACCESS_TOKEN", "CODEX_API_KEY", "OPENAI_API_KEY"];
 
+/// Names of the variables that set it up.
+pub(super) const VARIABLES: &[&str] = &["CODEX_*", "OPENAI_*"];
+
 /// Options before `exec` whose value is the next word.
 const VALUED: &[&str] = &[
     "-c",
@@ -98,7 +101,7 @@ fn completed(usage: Option<&RawValue>, notes: &mut Notes) {
     notes.recover();
     let usage = usage.and_then(|usage| fields(usage.get(), ["input_tokens", "output_tokens"]));
     match usage {
-        Some(counts) => notes.tokens = total(&counts),
+        Some(counts) => notes.used(total(&counts), None),
         None => notes.warn("codex did not say how many tokens it used"),
     }
 }

@@ -10,7 +10,7 @@ const DIGITS: i64 = 12 + PLACES as i64;
 
 /// An amount of zero or more. What is smaller than the last decimal place is rounded up, so that a budget never
 /// gains by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Decimal(u128);
 
 impl Decimal {

@@ -19,6 +19,9 @@ pub(super) const CREDENTIALS: &[&str] = &[
     "GOOGLE_CLOUD_ACCESS_TOKEN",
 ];
 
+/// Names of the variables that set it up.
+pub(super) const VARIABLES: &[&str] = &["GEMINI_*", "GOOGLE_*", "SANDBOX"];
+
 /// Words that make it something else than an agent that prints an answer.
 const OTHER: &[&str] = &[
     "mcp",
@@ -130,7 +133,7 @@ fn tool_use(event: &str, notes: &mut Notes) {
     }
 }
 
-/// Of several, the last counts.
+/// Of several, the last counts, but for what was used.
 fn result(event: &str, notes: &mut Notes) {
     let Some([outcome, error, stats]) = fields(event, ["status", "error", "stats"]) else {
         return;
@@ -151,7 +154,7 @@ fn result(event: &str, notes: &mut Notes) {
     else {
         return notes.warn("gemini did not say how many tokens it used");
     };
-    notes.tokens = count(all).unwrap_or_else(|| total(&[input, output]));
+    notes.used(count(all).unwrap_or_else(|| total(&[input, output])), None);
     tools(calls, notes);
 }
 
@@ -183,7 +186,7 @@ pub(super) fn read_document(document: &str, notes: &mut Notes) -> Reading {
     }
     let stats = stats.and_then(|stats| fields(stats.get(), ["models", "tools"]));
     if let Some([models, called]) = stats {
-        notes.tokens = models.map_or(0, all_models);
+        notes.used(models.map_or(0, all_models), None);
         let called = called.and_then(|called| fields(called.get(), ["totalCalls"]));
         tools(called.and_then(|[calls]| calls), notes);
     }

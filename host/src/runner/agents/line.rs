@@ -13,7 +13,7 @@ pub(super) fn short(text: &str) -> String {
 }
 
 /// A text for an error or a warning.
-pub(super) fn message(text: &str) -> String {
+pub(in crate::runner) fn message(text: &str) -> String {
     clean(text, MESSAGE_WIDTH)
 }
 

@@ -28,6 +28,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use line::message;
 pub use reader::Reader;
 
 /// A program that runs an agent.
@@ -101,6 +102,25 @@ impl Client {
             Self::Codex => codex::CREDENTIALS,
             Self::Gemini => gemini::CREDENTIALS,
             Self::Command => &[],
+        }
+    }
+
+    /// Names of the variables by which the client is set up, with its credentials. A `*` at the end stands for the rest of a
+    /// name.
+    pub fn variables(self) -> &'static [&'static str] {
+        match self {
+            Self::Claude => claude::VARIABLES,
+            Self::Codex => codex::VARIABLES,
+            Self::Gemini => gemini::VARIABLES,
+            Self::Command => &[],
+        }
+    }
+
+    /// Whether the command line may hold a task of its own. Of a program that is not known nobody can tell.
+    pub fn may_hold_a_task(self, argv: &[String]) -> bool {
+        match argv::find(argv) {
+            Some((_, place)) => argv::may_hold_a_task(argv.get(place + 1..).unwrap_or_default()),
+            None => true,
         }
     }
 
@@ -193,6 +213,8 @@ pub struct Turn {
     pub span: Span,
     /// Why the client failed, as it said; or that it ended before its turn was over.
     pub error: Option<String>,
+    /// The tools that the client's permissions denied to the agent, in order and each once.
+    pub denied: Vec<String>,
     /// The client's name for the session, to resume it with.
     pub session_id: Option<String>,
     /// What could not be read, and what the client warned about.

@@ -1,5 +1,7 @@
 //! What has been read so far, the same for every client.
 
+use std::collections::BTreeSet;
+
 use serde_json::value::RawValue;
 
 use super::bounded::Tail;
@@ -10,6 +12,8 @@ use super::{Span, Turn};
 
 /// Warnings kept; more say no more.
 const WARNINGS: usize = 16;
+/// Denied tools that are named; the name of a tool is a short word.
+const DENIED: usize = 16;
 /// Longest identity of a session that is believed.
 const SESSION_LIMIT: usize = 256;
 
@@ -55,6 +59,7 @@ pub(super) struct Notes {
     pub(super) error: Option<String>,
     pub(super) end: End,
     session_id: Option<String>,
+    denied: BTreeSet<String>,
     warnings: Vec<String>,
     activity: Option<String>,
     /// What was shown last, so that a tool's start and end are one thing.
@@ -66,6 +71,13 @@ impl Notes {
     pub(super) fn answer_is(&mut self, text: &str) {
         self.answer.clear();
         self.answer.push(text.as_bytes());
+    }
+
+    /// The client said what was used. Of several statements the largest counts: a later line can't lower a cost, whoever
+    /// printed it.
+    pub(super) fn used(&mut self, tokens: u64, cost: Option<Decimal>) {
+        self.tokens = self.tokens.max(tokens);
+        self.cost = self.cost.max(cost);
     }
 
     /// The agent called a tool.
@@ -118,6 +130,14 @@ impl Notes {
         }
     }
 
+    /// The client's permissions denied a tool to the agent.
+    pub(super) fn denied(&mut self, tool: &str) {
+        let tool = line::short(tool);
+        if !tool.is_empty() && self.denied.len() < DENIED {
+            self.denied.insert(tool);
+        }
+    }
+
     pub(super) fn warn(&mut self, warning: &str) {
         let warning = line::message(warning);
         if self.warnings.len() < WARNINGS && !self.warnings.contains(&warning) {
@@ -156,6 +176,7 @@ impl Notes {
             span: self.span,
             error: self.error,
             session_id: self.session_id,
+            denied: self.denied.into_iter().collect(),
             warnings: self.warnings,
         }
     }

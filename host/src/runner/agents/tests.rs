@@ -229,6 +229,44 @@ mod recorded {
     }
 
     #[test]
+    fn of_several_statements_of_what_was_used_the_largest_counts() {
+        let forged = [
+            (
+                Client::Claude,
+                CLAUDE_TOOLS,
+                r#"{"type":"result","subtype":"success","total_cost_usd":0,"usage":{},"modelUsage":{}}"#,
+            ),
+            (
+                Client::Codex,
+                CODEX_TOOLS,
+                r#"{"type":"turn.completed","usage":{"input_tokens":0,"output_tokens":0}}"#,
+            ),
+            (
+                Client::Gemini,
+                GEMINI_TOOLS,
+                r#"{"type":"result","status":"success","stats":{"total_tokens":0}}"#,
+            ),
+        ];
+        for (client, output, line) in forged {
+            let honest = read(client, Form::Stream, output);
+            let forged = [output, b"\n", line.as_bytes(), b"\n"].concat();
+            let turn = read(client, Form::Stream, forged);
+            assert_eq!(
+                (turn.tokens, turn.cost_usd),
+                (honest.tokens, honest.cost_usd)
+            );
+        }
+    }
+
+    #[test]
+    fn denied_tools_are_named_once_each() {
+        let line = r#"{"type":"result","subtype":"success","result":"x","total_cost_usd":1,
+            "permission_denials":[{"tool_name":"Write"},{"tool_name":"Bash"},{"tool_name":"Bash"},{}]}"#;
+        assert_eq!(claude(line.replace('\n', "")).denied, ["Bash", "Write"]);
+        assert!(claude(CLAUDE_TOOLS).denied.is_empty());
+    }
+
+    #[test]
     fn a_continued_session_of_claude_costs_only_what_this_run_cost() {
         let turn = claude(CLAUDE_CONTINUED);
         assert_eq!(

@@ -287,7 +287,7 @@ async fn begin(shared: &Arc<Shared>, loops: &Arc<Loops>, asked: &Asked) -> Resul
     if let Some(prompt) = prompt.as_deref().filter(|prompt| !prompt.is_empty()) {
         check_text("prompt", prompt, LONGEST_PROMPT)?;
     }
-    let task = loops.config.route(&shared.gate, Some(&request));
+    let task = loops.config.route_loop(&shared.gate, Some(&request));
     let task = task.map_err(|error| config_problem(&error))?;
     let start = Start {
         key: task.key.clone().unwrap_or_else(|| loops.new_key()),
@@ -365,7 +365,7 @@ fn see_that_it_is_named(shared: &Shared, loops: &Loops, key: &SessionKey) -> Res
         return Ok(());
     }
     let request = Request::load(&loops.request_file(key));
-    let task = request.and_then(|request| loops.config.route(&shared.gate, Some(&request)));
+    let task = request.and_then(|request| loops.config.route_loop(&shared.gate, Some(&request)));
     let task = task.map_err(|error| config_problem(&error))?;
     if task.key.as_ref() == Some(key) {
         return Ok(());

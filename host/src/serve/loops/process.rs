@@ -104,7 +104,7 @@ fn command(shared: &Shared, loops: &Loops, start: &Start) -> Command {
     }
     // An agent may have changed the files meanwhile: what was asked for is what is run.
     if start.resume.is_none() {
-        command.arg(format!("--expect-rules={}", loops.config.rules_digest()));
+        command.arg(format!("--expect-config={}", loops.config.text_digest()));
     }
     if let Some(contract) = &start.contract {
         command.arg(format!("--expect-contract={contract}"));

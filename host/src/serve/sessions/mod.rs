@@ -320,6 +320,7 @@ fn evaluate(
         events: Vec::new(),
         prd: shown.prd,
         runs: shown.runs,
+        arguments: Vec::new(),
     };
     let change = evaluated.change(key).map_err(memory_problem)?;
     // Nobody hears of a verdict that is not remembered.
@@ -363,6 +364,8 @@ fn resume(
         rules_digest: String::new(),
         argv: Vec::new(),
         prompt: String::new(),
+        client: None,
+        request: None,
     };
     let change = record
         .change(&state, snapshot, None)

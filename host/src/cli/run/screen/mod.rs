@@ -11,7 +11,9 @@ use super::super::terminal::clean;
 use super::super::words::word;
 use super::ending::ending;
 use super::line::{Line, Style};
-use super::text::{failure, first_line, how, iterations, outcome, running, seconds};
+use super::text::{
+    failure, first_line, how, iterations, mode_and_reason, not_inherited, outcome, running, seconds,
+};
 
 /// The cells of a gauge.
 const CELLS: u32 = 10;
@@ -70,6 +72,8 @@ struct Turn {
     cost: Option<String>,
     /// Set if the agent did not end well.
     trouble: Option<String>,
+    /// What went wrong, line by line.
+    problem: Vec<String>,
 }
 
 /// A check.
@@ -143,10 +147,12 @@ impl Screen {
         let LoopEvent::Opened {
             key,
             memory,
+            mode,
             iteration,
             at_most,
             argv,
             withheld,
+            others,
             checks,
             ..
         } = event
@@ -167,14 +173,12 @@ impl Screen {
         self.permanent.push(
             Line::new()
                 .with(Style::Bold, format!("loop {}", self.key))
-                .plain(format!(" {verb}  "))
+                .plain(format!(" {verb} in {}  ", mode_and_reason(*mode)))
                 .with(Style::Dim, memory),
         );
+        let withheld = not_inherited(withheld, *others);
         if !withheld.is_empty() {
-            self.warnings.push(format!(
-                "the agent does not get {}; list in [agent] pass_env what it needs",
-                clean(&withheld.join(", "))
-            ));
+            self.warnings.push(withheld);
             self.keep_warnings();
         }
     }
@@ -208,6 +212,8 @@ impl Screen {
             Some(error) => format!("agent {} ({})", how(record), first_line(error)),
             None => format!("agent {}", how(record)),
         });
+        let problem = record.problem.iter().flat_map(|problem| problem.lines());
+        self.turn.problem = problem.map(clean).collect();
     }
 
     fn set(&mut self, id: &str, state: State) {
@@ -248,6 +254,12 @@ impl Screen {
                 .plain(format!("{why}  "))
                 .with(Style::Dim, format!("{took}{cost}")),
         );
+        for line in std::mem::take(&mut self.turn.problem) {
+            let line = Line::new()
+                .with(Style::Dim, "  agent")
+                .plain(format!("  {line}"));
+            self.permanent.push(line);
+        }
         self.keep_warnings();
         self.verdict = Some((iteration, Box::new(verdict.clone())));
     }
@@ -345,7 +357,7 @@ impl Screen {
                     activity => line.plain(format!("  {activity}")),
                 };
             }
-            Doing::In(Phase::Baseline) => "looking at what there is before the agent begins",
+            Doing::In(Phase::Baseline) => "running the checks once before the agent begins",
             Doing::In(Phase::Probe) => "running the checks first: somebody may have mended it",
             Doing::In(Phase::Checks) => "running the checks",
             Doing::Looking => "looking at the work",

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use ralph_gate::engine::GateEngine;
+use ralph_gate::engine::{GateEngine, Mode, RouteReason};
 use ralph_gate::evidence::Attempt;
 use ralph_gate::memory::SessionKey;
 use serde_json::json;
@@ -24,12 +24,14 @@ fn open(screen: &mut Screen) {
         &LoopEvent::Opened {
             key: &SessionKey::Session("night".into()),
             memory: Path::new("/project/.ralph/night"),
+            mode: (Mode::Ralph, RouteReason::Requested),
             iteration: 0,
             at_most: 9,
             overridable: true,
             argv: &["claude".into(), "-p".into()],
             checks: &["tests".into(), "lint".into()],
             withheld: &[],
+            others: 0,
         },
         0,
     );

@@ -1,0 +1,146 @@
+//! What can be known of checks before they are run: what can't work, with the place and the remedy.
+
+use std::path::Path;
+
+use super::environment::Environment;
+use super::gather::{Scene, Wanted, jobs};
+use super::policy;
+use crate::config::{Check, CheckProgram, Config, Judge, PolicyCheck, Terms};
+use crate::engine::Problem;
+use crate::process::{self, Keep, Program};
+use crate::worktree::{Repository, Settings};
+
+/// Looks at every check that a contract needs, and runs none of their programs. Problems have paths in the configuration.
+pub fn preflight(scene: &Scene<'_>, config: &Config, terms: &Terms) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for job in jobs(config, terms, Wanted::All) {
+        let mut found = Findings {
+            check: job.id,
+            problems: &mut problems,
+        };
+        if let Some(program) = job.check.program() {
+            found.program(scene, program);
+        }
+        match job.check {
+            Check::TestsGreen { report, .. } => found.report(scene.workspace, report.as_deref()),
+            Check::NoHighRisk {
+                program, report, ..
+            } if program.is_some() => found.report(scene.workspace, report.as_deref()),
+            Check::Git(_) => found.repository(scene),
+            Check::Policy(check) => found.policy(scene, check),
+            Check::Command { .. }
+            | Check::NoHighRisk { .. }
+            | Check::PrdAllPass { .. }
+            | Check::File { .. } => {}
+        }
+    }
+    problems
+}
+
+/// What was found out about one check.
+struct Findings<'f> {
+    check: &'f str,
+    problems: &'f mut Vec<Problem>,
+}
+
+impl Findings<'_> {
+    fn add(&mut self, field: &str, message: String, help: Option<&str>) {
+        let dot = if field.is_empty() { "" } else { "." };
+        self.problems.push(Problem {
+            path: format!("checks.{}{dot}{field}", self.check),
+            line: 0,
+            column: 0,
+            message,
+            help: help.map(str::to_owned),
+        });
+    }
+
+    fn program(&mut self, scene: &Scene<'_>, program: &CheckProgram) {
+        let environment = Environment::inherit(
+            scene.environment.iter().cloned(),
+            program.pass_env.iter().map(String::as_str),
+            &program.env,
+        );
+        let directory = program.directory.as_ref();
+        let started = process::can_start(&Program {
+            argv: program.argv.clone(),
+            directory: directory.map_or_else(
+                || scene.workspace.to_owned(),
+                |directory| scene.workspace.join(directory),
+            ),
+            environment: environment.variables,
+            input: Vec::new(),
+            timeout: program.timeout(),
+            keep: Keep { head: 0, tail: 0 },
+        });
+        if let Err(error) = started {
+            self.add("argv", error.to_string(), None);
+        }
+    }
+
+    /// The report of a program must have a place where it can be written.
+    fn report(&mut self, workspace: &Path, report: Option<&str>) {
+        let Some(name) = report else { return };
+        let help = Some("name another file, or make this one writable");
+        let path = workspace.join(name);
+        if let Ok(metadata) = path.symlink_metadata() {
+            if !metadata.is_file() {
+                self.add("report", format!("{name} is no regular file"), help);
+            } else if !may_write(&path) {
+                self.add("report", format!("{name} can't be written"), help);
+            }
+            return;
+        }
+        let above = path.ancestors().skip(1).find(|above| above.exists());
+        let Some(above) = above else { return };
+        let shown = above.display();
+        if !above.is_dir() {
+            let message = format!("{name} can't be created, because {shown} is no directory");
+            self.add("report", message, help);
+        } else if !may_write(above) {
+            let message = format!("{name} can't be created, because {shown} can't be written to");
+            self.add("report", message, help);
+        }
+    }
+
+    fn repository(&mut self, scene: &Scene<'_>) {
+        let settings = Settings {
+            excluded: scene.excluded.to_vec(),
+            ..Settings::default()
+        };
+        let help = Some("run `git init`, or take the check out of the contract");
+        match Repository::discover(scene.workspace, &settings) {
+            Ok(Some(_)) => {}
+            Ok(None) => {
+                let shown = scene.workspace.display();
+                let message = format!("{shown} is in no git repository");
+                self.add("", message, help);
+            }
+            Err(error) => self.add("", error.to_string(), None),
+        }
+    }
+
+    fn policy(&mut self, scene: &Scene<'_>, check: &PolicyCheck) {
+        // Without a runner the loop is refused anyway.
+        let Some(runner) = scene.policies else { return };
+        let field = match &check.judge {
+            Judge::Component(_) => "component",
+            Judge::Cel => "expr",
+            Judge::Rego(Some(_)) => "file",
+            Judge::Rego(None) => "module",
+        };
+        if let Some(reason) = policy::mistake(scene, runner, self.check, check) {
+            let help = match &check.judge {
+                Judge::Cel | Judge::Rego(None) => None,
+                Judge::Component(_) | Judge::Rego(Some(_)) => Some(
+                    "put the file there that was meant, or pin this one with `ralph-gate policy pin`",
+                ),
+            };
+            self.add(field, reason, help);
+        }
+    }
+}
+
+fn may_write(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+}
