@@ -137,7 +137,7 @@ fn on_a_terminal_the_verdict_is_told_in_words_and_as_json_where_that_is_asked_fo
     let mut watched = Watched::start(command(&["evaluate", "--json", &file]), 24, 100);
     assert_eq!(watched.finish(), 0);
     assert!(
-        watched.text().contains("{\"decision\":\"continue\""),
+        watched.text().contains("\"needs\":[{\"kind\":"),
         "{}",
         watched.text()
     );

@@ -72,7 +72,7 @@ fn replay_and_what_if_take_the_key_of_a_session() {
         assert_eq!(said.code, 0, "{said:?}");
         assert!(
             said.stdout
-                .contains("2 iterations, each answered with the same bytes"),
+                .contains("3 iterations, each answered with the same bytes"),
             "{said:?}"
         );
     }

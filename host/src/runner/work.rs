@@ -15,6 +15,13 @@ const FILES: usize = 2_000;
 /// The longest name of an artifact, in bytes; the gate takes a little more.
 const NAME: usize = 500;
 
+/// What a hook itself writes at each stop: the loop file of the official Ralph plugin, and where it is moved to.
+const LOOP_FILES: [&str; 3] = [
+    ".claude/ralph-loop.local.md",
+    ".claude/ralph-loop.ended.local.md",
+    ".claude/ralph-loop.changed.local.md",
+];
+
 /// The work, as the gate gets to see it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Work {
@@ -52,7 +59,9 @@ impl Loop<'_> {
         let checks = self.config.checks.values();
         let reports: Vec<&Path> = checks.filter_map(Check::report).map(Path::new).collect();
         let workspace = &self.config.workspace;
-        let files = worktree::bounded_files(workspace, &self.excluded, &reports, limits)?;
+        let excluded = self.excluded.iter().map(String::as_str);
+        let excluded: Vec<String> = excluded.chain(LOOP_FILES).map(str::to_owned).collect();
+        let files = worktree::bounded_files(workspace, &excluded, &reports, limits)?;
         Ok(files
             .unwrap_or_default()
             .into_iter()

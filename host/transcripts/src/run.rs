@@ -113,6 +113,12 @@ pub enum Form {
     InBlockQuote,
     /// In an HTML comment.
     InComment,
+    /// In a raw HTML block.
+    InHtmlBlock,
+    /// Indented by four spaces or more, as code is.
+    InIndentedCode,
+    /// Something else stands on its line.
+    NotAlone,
     /// Inside, or around, another promise.
     Nested,
     /// There is no closing tag.

@@ -37,6 +37,9 @@ path = "README.md"
 [checks.lint]
 argv = ["true"]
 
+[tripwires]
+frozen = ["tests.sh"]
+
 [agent]
 argv = ["./claude", "-p"]
 prompt = "make the tests pass"
@@ -87,6 +90,11 @@ impl Workspace {
     /// `ralph-gate run` in it.
     fn run(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
+        // Other variables would be named as withheld.
+        command.env_clear();
+        for name in ["HOME", "PATH"] {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
         git::apart(&mut command)
             .args(["run", "--session", "night"])
             .args(arguments)

@@ -3,7 +3,7 @@
 use ralph_gate_component::prd::{Prd, PrdItem, PrdShape, PrdUpdate, read, update};
 use serde_json::Value as Json;
 
-use super::spans::{fields, items, skip_space};
+use super::spans::{Field, fields, items, skip_space};
 
 /// Lines of one checklist that are changed, so that a long one does not take quadratic time.
 const CHANGED: usize = 6;
@@ -73,6 +73,7 @@ fn untouched(text: &str, changed: &str, shape: PrdShape, index: usize, change: &
     let (old, new) = (line(text, shape, index), line(changed, shape, index));
     assert_eq!(text.get(..old.start), changed.get(..new.start));
     assert_eq!(text.get(old.end..), changed.get(new.end..));
+    let status = status(changed, new.start);
     let foreign = |text: &str, start: usize| -> Vec<(String, String)> {
         fields(text, start)
             .into_iter()
@@ -82,16 +83,15 @@ fn untouched(text: &str, changed: &str, shape: PrdShape, index: usize, change: &
                     text.get(field.value).unwrap().to_owned(),
                 )
             })
-            .filter(|(key, _)| !matches!(name(key).as_str(), "passes" | "evidence"))
+            .filter(|(key, _)| name(key) != status && name(key) != "evidence")
             .collect()
     };
     // Field by field: a number elsewhere in the line may be larger than serde_json reads.
     let value = |wanted: &str| -> Option<Json> {
-        let mut fields = fields(changed, new.start).into_iter();
-        let field = fields.find(|field| name(changed.get(field.key.clone()).unwrap()) == wanted)?;
+        let field = last(changed, fields(changed, new.start), wanted)?;
         Some(serde_json::from_str(changed.get(field.value).unwrap()).unwrap())
     };
-    assert_eq!(value("passes"), Some(Json::Bool(change.passes)));
+    assert_eq!(value(status), Some(Json::Bool(change.passes)));
     if let Some(evidence) = &change.evidence {
         assert_eq!(value("evidence"), Some(Json::from(evidence.as_str())));
     }
@@ -107,16 +107,33 @@ fn untouched(text: &str, changed: &str, shape: PrdShape, index: usize, change: &
 
 /// The bytes of one line of the checklist.
 fn line(text: &str, shape: PrdShape, index: usize) -> std::ops::Range<usize> {
-    let list = match shape {
-        PrdShape::UserStories => "userStories",
-        PrdShape::Items => "items",
+    let names = match shape {
+        PrdShape::UserStories => ["userStories", "stories"],
+        PrdShape::Items => ["items", "tasks"],
     };
     let mark = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let list = fields(text, skip_space(text, mark))
-        .into_iter()
-        .find(|field| name(text.get(field.key.clone()).unwrap()) == list)
-        .expect("the list was read");
-    items(text, list.value.start).swap_remove(index)
+    let root = skip_space(text, mark);
+    let list = if text.as_bytes().get(root) == Some(&b'[') {
+        root
+    } else {
+        let found = names.into_iter();
+        let mut found = found.filter_map(|wanted| last(text, fields(text, root), wanted));
+        found.next().expect("the list was read").value.start
+    };
+    items(text, list).swap_remove(index)
+}
+
+/// The field of a name. Of several the last one counts.
+fn last(text: &str, fields: Vec<Field>, wanted: &str) -> Option<Field> {
+    let mut fields = fields.into_iter().rev();
+    fields.find(|field| name(text.get(field.key.clone()).unwrap()) == wanted)
+}
+
+/// The field that says whether the line that begins at `start` has passed.
+fn status(text: &str, start: usize) -> &'static str {
+    let mut names = ["passes", "complete", "done"].into_iter();
+    let status = names.find(|wanted| last(text, fields(text, start), wanted).is_some());
+    status.expect("an update adds what is not there")
 }
 
 /// A key without its quotes and escapes.

@@ -37,7 +37,7 @@ const BOUNDS: &[(&str, &str, &str)] = &[
         "id",
         r#"{"minLength": 1, "maxLength": 128}"#,
     ),
-    ("iteration", "index", r#"{"minimum": 1}"#),
+    ("iteration", "index", r#"{"minimum": 0}"#),
     ("operator-note", "operator", LABEL),
     ("operator-note", "reason", LABEL),
     ("resumption", "operator", LABEL),

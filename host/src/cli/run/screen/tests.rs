@@ -147,7 +147,7 @@ fn a_refused_iteration_leaves_one_line_with_reason_and_time() {
     assert_eq!(
         permanent(&mut screen),
         [
-            "loop night begins  .ralph/night",
+            "loop night begins in ralph mode (requested)  .ralph/night",
             "iteration 1  refused: tests check_failed (2 of 14 failed)  1 min 12 s",
         ]
     );
@@ -264,7 +264,7 @@ fn at_the_end_a_summary_takes_the_place_of_the_region() {
     assert_eq!(
         permanent(&mut screen),
         [
-            "stopped: max_iters after 1 iteration  1 min 12 s, 3 tool calls, 0.00 USD",
+            "stopped, not done: limit of 1 iteration reached; tests: 2 of 14 failed  1 min 12 s, 3 tool calls, 0.00 USD",
             "  fail     tests     1.2 s  2 of 14 failed",
             "  pass     lint      1.2 s  exit code 0",
             "  what to do now: .ralph/night/handoff.md",
