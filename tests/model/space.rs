@@ -211,26 +211,7 @@ impl Situation {
                 failures = 3;
                 Vec::new()
             }
-            Before::Spending => {
-                let usage = &mut self.turn.usage;
-                for used in [
-                    &mut usage.cents,
-                    &mut usage.tool_calls,
-                    &mut usage.elapsed_ms,
-                    &mut usage.tokens,
-                ] {
-                    *used = used.saturating_sub(SPENT);
-                }
-                vec![Iteration {
-                    usage: Usage {
-                        elapsed_ms: SPENT,
-                        tool_calls: SPENT,
-                        cents: SPENT,
-                        tokens: SPENT,
-                    },
-                    ..b
-                }]
-            }
+            Before::Spending => vec![self.spend(b)],
             Before::Equal => {
                 equal = 2;
                 vec![a]
@@ -281,13 +262,7 @@ impl Situation {
             }
             Before::OscillationOfEight => {
                 equal = 2;
-                let cycle = (1..8).chain([0]).map(|number| self.earlier(number));
-                let cycle: Vec<Iteration> = cycle.collect();
-                cycle
-                    .iter()
-                    .cloned()
-                    .chain(cycle.iter().take(7).cloned())
-                    .collect()
+                self.cycle_of_eight()
             }
             Before::Blocked | Before::AlmostBlocked => {
                 self.contract.blocked_limit = 2 + u32::from(self.before == Before::AlmostBlocked);
@@ -298,14 +273,12 @@ impl Situation {
                 vec![blocked(b), c]
             }
             Before::IsBaseline => Vec::new(),
-            Before::FailedBaseline => vec![self.all(a, Fail)],
-            Before::PassedBaseline => vec![self.all(a, Pass)],
+            Before::FailedBaseline | Before::FailedHere => vec![self.all(a, Fail)],
+            Before::PassedBaseline | Before::PassedHere => vec![self.all(a, Pass)],
             Before::Waived => vec![Iteration {
                 waivers: vec!["tests"],
                 ..b
             }],
-            Before::PassedHere => vec![self.all(a, Pass)],
-            Before::FailedHere => vec![self.all(a, Fail)],
             Before::ErredHere => vec![self.all(a, Error)],
             Before::FlakyHere => vec![self.all(a.clone(), Fail), self.all(a, Pass)],
             Before::FailedHereOnce => vec![self.all(a, Fail), self.all(b, Pass)],
@@ -318,6 +291,34 @@ impl Situation {
         self.contract.plateau_limit = plateau;
         self.contract.max_consecutive_failures = if failures == 0 { 9 } else { failures };
         past
+    }
+
+    /// Moves a part of what the turn uses to the iteration before it.
+    fn spend(&mut self, before: Iteration) -> Iteration {
+        let usage = &mut self.turn.usage;
+        for used in [
+            &mut usage.cents,
+            &mut usage.tool_calls,
+            &mut usage.elapsed_ms,
+            &mut usage.tokens,
+        ] {
+            *used = used.saturating_sub(SPENT);
+        }
+        Iteration {
+            usage: Usage {
+                elapsed_ms: SPENT,
+                tool_calls: SPENT,
+                cents: SPENT,
+                tokens: SPENT,
+            },
+            ..before
+        }
+    }
+
+    /// Eight states of the work, and seven of them again.
+    fn cycle_of_eight(&self) -> Vec<Iteration> {
+        let numbers = (1..8).chain([0]).chain(1..8);
+        numbers.map(|number| self.earlier(number)).collect()
     }
 
     /// An iteration like the one that is judged, on the work of this number, that ends nothing.

@@ -323,7 +323,7 @@ pub const SWIFT: Ecosystem = Ecosystem {
     generated: &[".build"],
 };
 
-/// CMake with ctest.
+/// `CMake` with ctest.
 pub const CMAKE: Ecosystem = Ecosystem {
     name: "CMake",
     tests: &[

@@ -90,7 +90,10 @@ impl Added {
             match named.map(|node| (node, &node.value)) {
                 // What is no list is the gate's to refuse.
                 Some((_, Value::List(_))) | None => {
-                    added.push(("completion_checks", self.with_ids(named.map(texts::write))));
+                    added.push((
+                        "completion_checks",
+                        self.with_ids(named.map(texts::write).as_deref()),
+                    ));
                 }
                 Some(_) => {}
             }
@@ -110,10 +113,8 @@ impl Added {
     }
 
     /// A list, as JSON, with the ids behind what is in it.
-    fn with_ids(&self, list: Option<String>) -> String {
-        let before = list
-            .as_deref()
-            .and_then(|list| list.strip_prefix('[')?.strip_suffix(']'));
+    fn with_ids(&self, list: Option<&str>) -> String {
+        let before = list.and_then(|list| list.strip_prefix('[')?.strip_suffix(']'));
         let before = before.filter(|items| !items.is_empty()).map(str::to_owned);
         let items = before.into_iter().chain(self.ids.iter().map(|id| text(id)));
         format!("[{}]", items.collect::<Vec<_>>().join(","))

@@ -457,7 +457,7 @@ impl Places<'_, '_> {
         let is_own = |key: &str| own.iter().any(|own| own.key == key);
         let others = contract
             .iter()
-            .filter(|entry| !(has_own_mode && entry.key == "mode") && !is_own(&entry.key));
+            .filter(|entry| !(is_own(&entry.key) || has_own_mode && entry.key == "mode"));
         self.given.object(own.iter().chain(others), start)
     }
 

@@ -291,22 +291,22 @@ fn tripwires(ecosystems: &[&Ecosystem]) -> String {
     text
 }
 
-const FROZEN: &str = r#"
+const FROZEN: &str = r"
 [tripwires]
 # Tests and lock files that are there when the loop begins: they may neither change nor go. New files are allowed, so new
 # tests belong into new files. For a task that changes existing tests or dependencies, take their files out.
-"#;
+";
 
-const IN_SOURCE: &str = r#"# Tests inside of source files, under #[cfg(test)], can't be frozen by their path: there it counts that no test goes and
+const IN_SOURCE: &str = r"# Tests inside of source files, under #[cfg(test)], can't be frozen by their path: there it counts that no test goes and
 # none is skipped.
-"#;
+";
 
-const PROTECTED: &str = r#"# What steers the test runner: it may neither change nor appear where it was not.
-"#;
+const PROTECTED: &str = r"# What steers the test runner: it may neither change nor appear where it was not.
+";
 
-const PARTS: &str = r#"# Of these files only the values that steer the test runner are frozen, by JSON pointers.
+const PARTS: &str = r"# Of these files only the values that steer the test runner are frozen, by JSON pointers.
 [tripwires.frozen_parts]
-"#;
+";
 
 /// A list of patterns, a few on each line, each once.
 fn list(name: &str, patterns: &[String]) -> String {
@@ -322,7 +322,7 @@ fn list(name: &str, patterns: &[String]) -> String {
         let item = format!(" {},", quote(pattern));
         if line.is_empty() || line.len() + item.len() > WIDTH {
             text.push_str(&line);
-            line = "\n   ".to_owned();
+            "\n   ".clone_into(&mut line);
         }
         line.push_str(&item);
     }

@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn reports_of_an_earlier_run_do_not_count_and_are_not_removed() {
         let workspace = workspace(&["r/a.xml"]);
-        let later = SystemTime::now() + Duration::from_secs(60);
+        let later = SystemTime::now() + Duration::from_mins(1);
         let reason = read(workspace.path(), "r/*.xml", "xml", later).unwrap_err();
         assert_eq!(
             reason,

@@ -284,7 +284,7 @@ impl<'l> Loop<'l> {
             phase: Phase::Baseline,
         });
         self.baseline = self.take_baseline()?;
-        let gathered = self.gather_untouched()?;
+        let gathered = self.gather_untouched();
         self.learn_test_counts(&gathered.evidence);
         if self.config.tripwires.test_count || self.config.tripwires.skipped_tests {
             self.warn_of_uncounted(&gathered.evidence);
@@ -327,20 +327,20 @@ impl<'l> Loop<'l> {
     }
 
     /// What the checks say about the work that nobody has touched.
-    fn gather_untouched(&self) -> Result<Gathered, RunError> {
+    fn gather_untouched(&self) -> Gathered {
         if self.control.is_stopped() {
-            return Ok(Gathered::default());
+            return Gathered::default();
         }
         // A tree that can't be looked at is for the first iteration to report.
         let work = self.look_at_work().unwrap_or_default();
         let mut evidence = self.run_checks(0, work.tree.as_deref(), Wanted::All);
         let stories = self.settle_stories(0, work.tree.as_deref(), &mut evidence);
-        Ok(Gathered {
+        Gathered {
             evidence,
             stories,
             work,
             ..Gathered::default()
-        })
+        }
     }
 
     fn warn_of_uncounted(&self, evidence: &[Evidence]) {

@@ -23,7 +23,7 @@ impl TestBaseline {
         Self {
             total: counts.total(),
             skipped: counts.skipped,
-            names: counts.names.as_ref().and_then(TestNames::kept).cloned(),
+            names: counts.names.as_deref().and_then(TestNames::kept).cloned(),
         }
     }
 
@@ -127,7 +127,7 @@ mod tests {
                 known.ran.insert((*name).to_owned());
             }
         }
-        counts.names = Some(known);
+        counts.names = Some(Box::new(known));
         counts
     }
 

@@ -175,8 +175,8 @@ fn problem(record: &AgentRecord, turn: &Turn) -> Option<String> {
     let has_failed = !record.canceled && record.exit != Some(0);
     if has_failed {
         let printed = [&record.stderr.text, &record.stdout.text];
-        let printed = printed.into_iter().map(|text| last_lines(text));
-        let printed = printed.filter(|lines| !lines.is_empty()).next();
+        let mut printed = printed.into_iter().map(|text| last_lines(text));
+        let printed = printed.find(|lines| !lines.is_empty());
         let new = printed.unwrap_or_default().into_iter();
         let known = lines.clone();
         lines.extend(new.filter(|line| !known.iter().any(|known| known.contains(line.as_str()))));

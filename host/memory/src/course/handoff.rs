@@ -82,9 +82,13 @@ pub fn handoff(
         SessionKey::Draft(id) => format!(" --draft --session {}", quote(id)),
     };
     let arguments = circumstances.arguments.iter();
-    let arguments: String = arguments.map(|word| format!(" {}", quote(word))).collect();
+    let mut quoted = String::new();
+    for word in arguments {
+        quoted.push(' ');
+        quoted.push_str(&quote(word));
+    }
     text.push_str(&format!(
-        "\n## How to go on\n\n    ralph-gate run --resume{session}{arguments}\n\nThe agent and the task are the same as \
+        "\n## How to go on\n\n    ralph-gate run --resume{session}{quoted}\n\nThe agent and the task are the same as \
          before. The checks are run first: if they pass by \
          then, and no promise is asked for, the loop completes without the agent.\n",
     ));

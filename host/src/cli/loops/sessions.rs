@@ -37,8 +37,12 @@ pub(crate) fn sessions(args: &SessionsArgs, terminal: &Terminal) -> Result<Exit,
     rows.sort_by(|a, b| (b.written, &a.listed.folder).cmp(&(a.written, &b.listed.folder)));
     if args.keys {
         let keys = rows.iter().filter_map(|row| row.listed.key.as_ref());
-        let keys: String = keys.map(|key| format!("{}\n", clean(key.text()))).collect();
-        print(&keys)?;
+        let mut text = String::new();
+        for key in keys {
+            text.push_str(&clean(key.text()));
+            text.push('\n');
+        }
+        print(&text)?;
         return Ok(Exit::Success);
     }
     for row in &mut rows {

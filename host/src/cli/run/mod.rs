@@ -126,9 +126,10 @@ fn request_file(args: &RunArgs, config: &Config) -> Option<PathBuf> {
         return args.request.as_ref().map(absolute);
     }
     let root = config.workspace.join(&config.memory.root);
-    let kind = match args.draft {
-        true => SessionKey::Draft,
-        false => SessionKey::Session,
+    let kind = if args.draft {
+        SessionKey::Draft
+    } else {
+        SessionKey::Session
     };
     let named = args.session.clone().map(kind);
     let key = named

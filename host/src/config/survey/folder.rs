@@ -63,9 +63,10 @@ impl<'w> Folder<'w> {
 
     /// Whether there is such a file.
     pub(super) fn has(&self, name: &str) -> bool {
-        match name.contains('/') {
-            true => self.at(name).is_file(),
-            false => self.entries.get(name) == Some(&false),
+        if name.contains('/') {
+            self.at(name).is_file()
+        } else {
+            self.entries.get(name) == Some(&false)
         }
     }
 

@@ -1,4 +1,4 @@
-//! Build tools that bring a test runner along: Cargo, Go, Maven, Gradle, .NET, mix, Composer, Bundler, SwiftPM, CMake,
+//! Build tools that bring a test runner along: Cargo, Go, Maven, Gradle, .NET, mix, Composer, Bundler, `SwiftPM`, `CMake`,
 //! Dart.
 
 use super::folder::Folder;
@@ -78,9 +78,10 @@ fn go(folder: &Folder<'_>, found: &mut Found) {
 fn jvm(folder: &Folder<'_>, found: &mut Found) {
     if folder.has("pom.xml") {
         found.ecosystems.push(&JVM);
-        let maven = match folder.is_executable("mvnw") {
-            true => "./mvnw",
-            false => "mvn",
+        let maven = if folder.is_executable("mvnw") {
+            "./mvnw"
+        } else {
+            "mvn"
         };
         let tests = Proposal::new("maven_test", folder, "pom.xml", &JVM);
         let tests = tests.argv([maven, "-B", "test"]).hint(JUNIT_HINT);
@@ -98,9 +99,10 @@ fn jvm(folder: &Folder<'_>, found: &mut Found) {
     ];
     if let Some(build) = folder.first(&builds) {
         found.ecosystems.push(&JVM);
-        let gradle = match folder.is_executable("gradlew") {
-            true => "./gradlew",
-            false => "gradle",
+        let gradle = if folder.is_executable("gradlew") {
+            "./gradlew"
+        } else {
+            "gradle"
         };
         let tests = Proposal::new("gradle_test", folder, build, &JVM);
         let tests = tests.argv([gradle, "test"]).hint(JUNIT_HINT);
@@ -195,9 +197,10 @@ fn ruby(folder: &Folder<'_>, found: &mut Found) {
         return;
     };
     found.ecosystems.push(&RUBY);
-    let bundle: &[&str] = match folder.has("Gemfile") {
-        true => &["bundle", "exec"],
-        false => &[],
+    let bundle: &[&str] = if folder.has("Gemfile") {
+        &["bundle", "exec"]
+    } else {
+        &[]
     };
     let mut propose = |id: &str, told: &str, words: &[&str], probe: &[&str]| {
         found.tests.push(
@@ -268,9 +271,10 @@ fn dart(folder: &Folder<'_>, found: &mut Found) {
         return;
     };
     found.ecosystems.push(&DART);
-    let program = match settings.contains("sdk: flutter") {
-        true => "flutter",
-        false => "dart",
+    let program = if settings.contains("sdk: flutter") {
+        "flutter"
+    } else {
+        "dart"
     };
     let id = format!("{program}_test");
     let tests = Proposal::new(&id, folder, "pubspec.yaml", &DART);

@@ -94,16 +94,14 @@ fn file(folder: &Folder<'_>) -> Option<String> {
     if let Some(name) = folder.like(is_test) {
         return Some(name.to_owned());
     }
-    let below = ["tests", "test"]
+    let mut below = ["tests", "test"]
         .iter()
         .filter(|name| folder.has_folder(name));
-    below
-        .filter_map(|name| {
-            let tests = folder.below(name)?;
-            let file = tests.like(is_test)?;
-            Some(format!("{name}/{file}"))
-        })
-        .next()
+    below.find_map(|name| {
+        let tests = folder.below(name)?;
+        let file = tests.like(is_test)?;
+        Some(format!("{name}/{file}"))
+    })
 }
 
 fn manager(folder: &Folder<'_>) -> Vec<&'static str> {

@@ -1,5 +1,7 @@
 //! Task runners and scripts, where nothing else tells how tests are run: make, just, Task, mise.
 
+use std::path::Path;
+
 use ralph_gate_component::tree::{Node, Source, TextFormat, Value};
 
 use super::folder::Folder;
@@ -136,9 +138,10 @@ fn has(text: &str, format: TextFormat, path: &[&str]) -> bool {
 fn script(folder: &Folder<'_>) -> Option<Proposal> {
     let file = folder.first(SCRIPTS)?;
     let tests = Proposal::new("tests", folder, file, &TASKS);
-    let tests = match folder.is_executable(file) {
-        true => tests.argv([format!("./{file}")]),
-        false => tests.argv(["sh", file]),
+    let tests = if folder.is_executable(file) {
+        tests.argv([format!("./{file}")])
+    } else {
+        tests.argv(["sh", file])
     };
     let text = folder.read(file).unwrap_or_default();
     Some(match report(&text) {
@@ -149,15 +152,17 @@ fn script(folder: &Folder<'_>) -> Option<Proposal> {
     })
 }
 
-/// The XML file that a script names, where it is about JUnit.
+/// The XML file that a script names, where it is about `JUnit`.
 fn report(text: &str) -> Option<String> {
     if !text.to_ascii_lowercase().contains("junit") && !text.contains("<testsuite") {
         return None;
     }
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
     let mut names = text.split(|c| !is_part(c));
-    let is_report =
-        |name: &&str| name.ends_with(".xml") && name.len() > 4 && !name.starts_with('/');
+    let is_report = |name: &&str| {
+        let path = Path::new(name);
+        path.extension().is_some_and(|it| it == "xml") && path.is_relative()
+    };
     names
         .find(is_report)
         .map(|name| name.trim_start_matches("./").to_owned())

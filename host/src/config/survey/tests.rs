@@ -47,106 +47,108 @@ fn shown(proposal: &Proposal) -> String {
     text
 }
 
+/// Files of a repository, and the check that is found.
+const CASES: &[(&[(&str, &str)], &str)] = &[
+    (
+        &[("Cargo.toml", "[package]")],
+        "cargo_test: cargo test as cargo",
+    ),
+    (
+        &[("Cargo.toml", "[workspace]")],
+        "cargo_test: cargo test --workspace as cargo",
+    ),
+    (
+        &[("Cargo.toml", ""), (".config/nextest.toml", "")],
+        "cargo_test: cargo nextest run as nextest",
+    ),
+    (&[("go.mod", "")], "go_test: go test -json ./... as go_json"),
+    (&[("pytest.ini", "")], "pytest: pytest as pytest"),
+    (&[("tests/test_a.py", "")], "pytest: pytest as pytest"),
+    (
+        &[("setup.cfg", "[tool:pytest]")],
+        "pytest: pytest as pytest",
+    ),
+    (
+        &[("pytest.ini", ""), ("uv.lock", "")],
+        "pytest: uv run pytest as pytest",
+    ),
+    (
+        &[("pyproject.toml", "[tool.poetry]\n[tool.pytest]")],
+        "pytest: poetry run pytest as pytest",
+    ),
+    (
+        &[("package.json", r#"{"scripts": {"test": "node --test"}}"#)],
+        "npm_test: npm test as node",
+    ),
+    (
+        &[("package.json", r#"{"scripts": {"test": "jest"}}"#)],
+        "npm_test: npm test",
+    ),
+    (
+        &[
+            ("package.json", r#"{"scripts": {"test": "mocha"}}"#),
+            ("yarn.lock", ""),
+        ],
+        "yarn_test: yarn test --reporter tap as tap",
+    ),
+    (
+        &[
+            ("package.json", r#"{"scripts": {"test": "vitest"}}"#),
+            ("pnpm-lock.yaml", ""),
+        ],
+        "pnpm_test: pnpm test --run --reporter=junit --outputFile=node_modules/.ralph-gate-pnpm_test.xml as junit \
+             from node_modules/.ralph-gate-pnpm_test.xml",
+    ),
+    (
+        &[(
+            "package.json",
+            r#"{"scripts": {"test": "turbo run test"}, "packageManager": "bun@1"}"#,
+        )],
+        "bun_test: bun run test",
+    ),
+    (
+        &[("deno.json", "{}")],
+        "deno_test: deno test --reporter=tap as tap",
+    ),
+    (&[("pom.xml", "")], "maven_test: mvn -B test"),
+    (&[("build.gradle.kts", "")], "gradle_test: gradle test"),
+    (&[("app.sln", "")], "dotnet_test: dotnet test"),
+    (&[("mix.exs", "")], "mix_test: mix test"),
+    (
+        &[("composer.json", "{}"), ("phpunit.xml", "")],
+        "phpunit: vendor/bin/phpunit --log-junit vendor/.ralph-gate-phpunit.xml as junit from \
+             vendor/.ralph-gate-phpunit.xml",
+    ),
+    (
+        &[("Gemfile", ""), ("spec/a_spec.rb", "")],
+        "rspec: bundle exec rspec",
+    ),
+    (
+        &[("Rakefile", ""), ("test/a_test.rb", "")],
+        "rake_test: rake test",
+    ),
+    (&[("Package.swift", "")], "swift_test: swift test"),
+    (&[("pubspec.yaml", "")], "dart_test: dart test"),
+    (&[("Makefile", "test:\n")], "make_test: make test"),
+    (&[("makefile", "check: all\n")], "make_check: make check"),
+    (&[("justfile", "test:\n")], "just_test: just test"),
+    (
+        &[("Taskfile.yml", "tasks: {test: {}}")],
+        "task_test: task test",
+    ),
+    (
+        &[("mise.toml", "[tasks.test]\n")],
+        "mise_test: mise run test",
+    ),
+    (
+        &[("run-tests.sh", "junit > out/report.xml")],
+        "tests: sh run-tests.sh as junit from out/report.xml",
+    ),
+];
+
 #[test]
 fn every_ecosystem_is_told_by_its_files() {
-    let cases: &[(&[(&str, &str)], &str)] = &[
-        (
-            &[("Cargo.toml", "[package]")],
-            "cargo_test: cargo test as cargo",
-        ),
-        (
-            &[("Cargo.toml", "[workspace]")],
-            "cargo_test: cargo test --workspace as cargo",
-        ),
-        (
-            &[("Cargo.toml", ""), (".config/nextest.toml", "")],
-            "cargo_test: cargo nextest run as nextest",
-        ),
-        (&[("go.mod", "")], "go_test: go test -json ./... as go_json"),
-        (&[("pytest.ini", "")], "pytest: pytest as pytest"),
-        (&[("tests/test_a.py", "")], "pytest: pytest as pytest"),
-        (
-            &[("setup.cfg", "[tool:pytest]")],
-            "pytest: pytest as pytest",
-        ),
-        (
-            &[("pytest.ini", ""), ("uv.lock", "")],
-            "pytest: uv run pytest as pytest",
-        ),
-        (
-            &[("pyproject.toml", "[tool.poetry]\n[tool.pytest]")],
-            "pytest: poetry run pytest as pytest",
-        ),
-        (
-            &[("package.json", r#"{"scripts": {"test": "node --test"}}"#)],
-            "npm_test: npm test as node",
-        ),
-        (
-            &[("package.json", r#"{"scripts": {"test": "jest"}}"#)],
-            "npm_test: npm test",
-        ),
-        (
-            &[
-                ("package.json", r#"{"scripts": {"test": "mocha"}}"#),
-                ("yarn.lock", ""),
-            ],
-            "yarn_test: yarn test --reporter tap as tap",
-        ),
-        (
-            &[
-                ("package.json", r#"{"scripts": {"test": "vitest"}}"#),
-                ("pnpm-lock.yaml", ""),
-            ],
-            "pnpm_test: pnpm test --run --reporter=junit --outputFile=node_modules/.ralph-gate-pnpm_test.xml as junit \
-             from node_modules/.ralph-gate-pnpm_test.xml",
-        ),
-        (
-            &[(
-                "package.json",
-                r#"{"scripts": {"test": "turbo run test"}, "packageManager": "bun@1"}"#,
-            )],
-            "bun_test: bun run test",
-        ),
-        (
-            &[("deno.json", "{}")],
-            "deno_test: deno test --reporter=tap as tap",
-        ),
-        (&[("pom.xml", "")], "maven_test: mvn -B test"),
-        (&[("build.gradle.kts", "")], "gradle_test: gradle test"),
-        (&[("app.sln", "")], "dotnet_test: dotnet test"),
-        (&[("mix.exs", "")], "mix_test: mix test"),
-        (
-            &[("composer.json", "{}"), ("phpunit.xml", "")],
-            "phpunit: vendor/bin/phpunit --log-junit vendor/.ralph-gate-phpunit.xml as junit from \
-             vendor/.ralph-gate-phpunit.xml",
-        ),
-        (
-            &[("Gemfile", ""), ("spec/a_spec.rb", "")],
-            "rspec: bundle exec rspec",
-        ),
-        (
-            &[("Rakefile", ""), ("test/a_test.rb", "")],
-            "rake_test: rake test",
-        ),
-        (&[("Package.swift", "")], "swift_test: swift test"),
-        (&[("pubspec.yaml", "")], "dart_test: dart test"),
-        (&[("Makefile", "test:\n")], "make_test: make test"),
-        (&[("makefile", "check: all\n")], "make_check: make check"),
-        (&[("justfile", "test:\n")], "just_test: just test"),
-        (
-            &[("Taskfile.yml", "tasks: {test: {}}")],
-            "task_test: task test",
-        ),
-        (
-            &[("mise.toml", "[tasks.test]\n")],
-            "mise_test: mise run test",
-        ),
-        (
-            &[("run-tests.sh", "junit > out/report.xml")],
-            "tests: sh run-tests.sh as junit from out/report.xml",
-        ),
-    ];
-    for (files, expected) in cases {
+    for (files, expected) in CASES {
         let work = Work::new(files);
         assert_eq!(work.found(), [*expected], "{files:?}");
         let survey = survey(work.0.path());

@@ -406,7 +406,7 @@ mod tests {
     }
 
     fn names(text: &[u8]) -> TestNames {
-        read(text).unwrap().names.unwrap()
+        *read(text).unwrap().names.unwrap()
     }
 
     #[test]
@@ -446,7 +446,7 @@ mod tests {
         let failed = read(include_bytes!("fixtures/junit_pytest_subtests_failed.xml")).unwrap();
         assert_eq!((failed.passed, failed.failed, failed.skipped), (4, 1, 2));
         assert_eq!(failed.failures, ["test_sum::test_with_subtests"]);
-        assert_eq!(failed.names.unwrap(), names(text));
+        assert_eq!(*failed.names.unwrap(), names(text));
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub struct TestCounts {
     pub failures: Vec<String>,
     /// The names of all tests, where the report has them.
     #[serde(skip)]
-    pub names: Option<TestNames>,
+    pub names: Option<Box<TestNames>>,
 }
 
 impl TestCounts {

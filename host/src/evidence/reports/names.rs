@@ -105,24 +105,27 @@ impl Collector {
     }
 
     /// The names, if every test had one.
-    pub(super) fn finish(self) -> Option<TestNames> {
-        (!self.incomplete && self.names.len() > 0).then_some(self.names)
+    pub(super) fn finish(self) -> Option<Box<TestNames>> {
+        (!self.incomplete && self.names.len() > 0).then(|| Box::new(self.names))
     }
 
     /// The names, if there are as many as the report counts.
-    pub(super) fn if_total(self, tests: u64) -> Option<TestNames> {
+    pub(super) fn if_total(self, tests: u64) -> Option<Box<TestNames>> {
         let fits = self.ran + self.skipped == tests;
         if fits { self.finish() } else { None }
     }
 
     /// The same for formats that need not name what was skipped.
-    pub(super) fn if_ran(self, ran: u64) -> Option<TestNames> {
+    pub(super) fn if_ran(self, ran: u64) -> Option<Box<TestNames>> {
         if self.ran == ran { self.finish() } else { None }
     }
 }
 
 /// Puts the names of another report to these, if both are known.
-pub(super) fn join(one: Option<TestNames>, other: Option<TestNames>) -> Option<TestNames> {
+pub(super) fn join(
+    one: Option<Box<TestNames>>,
+    other: Option<Box<TestNames>>,
+) -> Option<Box<TestNames>> {
     let (mut one, other) = (one?, other?);
     one.ran.extend(other.ran);
     one.skipped.extend(other.skipped);

@@ -33,7 +33,7 @@ pub(super) fn read(text: &[u8]) -> Result<TestCounts, ReportError> {
 }
 
 /// The names of tests and suites in the form for people, if there are as many of them as the footer says.
-fn names_for_people(text: &[u8], points: u64) -> Option<TestNames> {
+fn names_for_people(text: &[u8], points: u64) -> Option<Box<TestNames>> {
     let mut names = Collector::default();
     let mut above: Vec<(usize, String)> = Vec::new();
     for line in lines(text) {

@@ -67,6 +67,10 @@ impl Keep {
     }
 
     /// Opens a session to remove it. None where that is left to the tools of the storage.
+    #[cfg_attr(
+        not(feature = "bucket"),
+        allow(clippy::unnecessary_wraps, reason = "a bucket gives none")
+    )]
     pub(super) fn open_to_remove<'g>(
         &self,
         gate: &'g GateEngine,

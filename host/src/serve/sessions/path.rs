@@ -49,10 +49,9 @@ impl Path {
     /// The methods that it has.
     pub(super) fn methods(&self) -> &'static str {
         match self {
-            Self::All => "GET, HEAD",
             Self::One(_) => "DELETE, GET, HEAD, PUT",
             Self::Evaluate(_) | Self::Resume(_) => "POST",
-            Self::Events(_) => "GET, HEAD",
+            Self::All | Self::Events(_) => "GET, HEAD",
         }
     }
 }

@@ -165,6 +165,31 @@ fn sessions() -> Vec<Operation> {
             &[304, 404, 405],
         )
     };
+    let mut all = list_and_remove(one);
+    all.extend([
+        with_body(
+            begin,
+            "SessionBeginning",
+            json!({ "request": {
+                "mode": "ralph", "completion_token": "COMPLETE", "completion_checks": ["tests_green"], "loop_max_iters": 5,
+            } }),
+        ),
+        look,
+        with_body(
+            evaluate,
+            "SessionIteration",
+            json!({ "iteration": {
+                "index": 1, "action": "final", "output": "All done.\n<promise>COMPLETE</promise>",
+                "checks": [{ "id": "tests_green", "outcome": "fail", "reason": "2 of 14 failed" }],
+            } }),
+        ),
+        with_body(resume, "OperatorNote", note()),
+        events,
+    ]);
+    all
+}
+
+fn list_and_remove(one: &'static str) -> Vec<Operation> {
     let list = operation(
         "/v1/sessions",
         "get",
@@ -186,28 +211,7 @@ fn sessions() -> Vec<Operation> {
             &[404, 405, 409, 412, 428],
         )
     };
-    vec![
-        list,
-        remove,
-        with_body(
-            begin,
-            "SessionBeginning",
-            json!({ "request": {
-                "mode": "ralph", "completion_token": "COMPLETE", "completion_checks": ["tests_green"], "loop_max_iters": 5,
-            } }),
-        ),
-        look,
-        with_body(
-            evaluate,
-            "SessionIteration",
-            json!({ "iteration": {
-                "index": 1, "action": "final", "output": "All done.\n<promise>COMPLETE</promise>",
-                "checks": [{ "id": "tests_green", "outcome": "fail", "reason": "2 of 14 failed" }],
-            } }),
-        ),
-        with_body(resume, "OperatorNote", note()),
-        events,
-    ]
+    vec![list, remove]
 }
 
 fn note() -> Value {
