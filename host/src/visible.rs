@@ -24,3 +24,17 @@ pub fn as_json(value: &serde_json::Value) -> String {
     }
     text
 }
+
+/// A text without what a terminal would obey or a person can't see: such characters are written as escapes. Much of
+/// what is printed was written by an agent.
+pub fn clean(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_hidden(character) {
+            clean.extend(character.escape_unicode());
+        } else {
+            clean.push(character);
+        }
+    }
+    clean
+}

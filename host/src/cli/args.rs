@@ -248,8 +248,8 @@ pub(crate) struct RunArgs {
     #[arg(long = "check", value_name = "COMMAND", value_parser = check)]
     pub(crate) checks: Vec<String>,
     /// The most iterations; wins over the contract
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) max_iters: Option<u32>,
+    #[arg(long = "max-iters", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) iterations: Option<u32>,
     /// The most that the loop may cost, in US dollars; wins over the contract
     #[arg(long, value_name = "USD", value_parser = budget)]
     pub(crate) budget: Option<String>,
@@ -1002,8 +1002,8 @@ fn check(text: &str) -> Result<String, String> {
 /// An amount of money, as text: it never becomes a float.
 #[cfg(unix)]
 fn budget(text: &str) -> Result<String, String> {
-    match ralph_gate_component::decimal::Decimal::parse(text) {
-        Ok(_) => Ok(text.to_owned()),
+    match ralph_gate::config::check_budget(text) {
+        Ok(()) => Ok(text.to_owned()),
         Err(reason) => Err(format!("{reason}; write a decimal such as 2.50")),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ralph_gate::config::{Check, Config, Task};
+use ralph_gate::config::{Config, Task, Terms};
 use ralph_gate::engine::Problem;
 use ralph_gate_component::Word as _;
 use serde_json::{Value, json};
@@ -129,10 +129,7 @@ fn required(config: &Config, task: &Task) -> usize {
 
 /// Every check, and what the contract makes of it.
 fn checks(config: &Config, task: &Task) -> Vec<Value> {
-    let named = task
-        .terms
-        .as_ref()
-        .map_or(&[] as &[_], |terms| &terms.completion_checks);
+    let named = task.terms.as_ref().map_or(&[] as &[_], Terms::named);
     let checks = config.checks.iter().map(|(id, check)| {
         let named = named.iter().find(|named| named.id == *id);
         json!({
@@ -152,25 +149,8 @@ fn warnings(config: &Config, task: &Task) -> Vec<Problem> {
         .iter()
         .map(|(_, problem)| problem.clone())
         .collect();
-    let Some(terms) = &task.terms else {
-        return warnings;
-    };
-    let proofs = config.checks.values().flat_map(|check| match check {
-        Check::PrdAllPass { proofs } => proofs.values().flatten().collect(),
-        _ => Vec::new(),
-    });
-    let proofs: Vec<&String> = proofs.collect();
-    for id in config.checks.keys() {
-        let is_named = terms.completion_checks.iter().any(|named| named.id == *id);
-        if !is_named && !proofs.contains(&id) {
-            warnings.push(Problem {
-                path: format!("checks.{id}"),
-                line: 0,
-                column: 0,
-                message: "is never run".to_owned(),
-                help: Some("name it in `completion_checks` of [contract], or remove it".to_owned()),
-            });
-        }
+    if let Some(terms) = &task.terms {
+        warnings.extend(config.never_run(terms));
     }
     warnings
 }

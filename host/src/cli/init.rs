@@ -185,7 +185,7 @@ fn describe(
     }
     if plan.ids().is_empty() {
         text.push_str(&format!(
-            "{} nothing that proves the work was found{}: name it in completion_checks; until then `ralph-gate run` \
+            "{} nothing that proves the work was found{}: name a check in the contract; until then `ralph-gate run` \
              refuses the file\n",
             painter.severity(Severity::Warning),
             if plan.tests.is_empty() { "" } else { " that can run" },

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use ralph_gate::engine::Problem;
-use ralph_gate::visible::is_hidden;
+pub(crate) use ralph_gate::visible::clean;
 
 use super::Exit;
 use super::args::Color;
@@ -248,20 +248,6 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
         1 => format!("1 {thing}"),
         count => format!("{count} {thing}s"),
     }
-}
-
-/// A text without what a terminal would obey or a person can't see: such characters are written as escapes. Much of
-/// what is printed was written by an agent.
-pub(crate) fn clean(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    for character in text.chars() {
-        if is_hidden(character) {
-            clean.extend(character.escape_unicode());
-        } else {
-            clean.push(character);
-        }
-    }
-    clean
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What the command line adds to a configuration: checks and limits.
 
-use ralph_gate_component::tree::{Entry, Value};
+use ralph_gate_component::tree::decode::{Decoder, Path};
+use ralph_gate_component::tree::{Entry, Source, TextFormat, Value};
 
 use super::check::{Check, CheckProgram};
 use super::error::ConfigError;
@@ -123,6 +124,17 @@ impl Added {
 
 fn text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// Refuses what is no amount of money of zero or more.
+pub fn check_budget(amount: &str) -> Result<(), String> {
+    let quoted = text(amount);
+    let source = || Source::new(&quoted, TextFormat::Json);
+    let node = source().read().map_err(|problem| problem.message)?;
+    let mut decoder = Decoder::new(source());
+    decoder.decimal(&node, Path::Root);
+    let problem = decoder.into_problems().into_iter().next();
+    problem.map_or(Ok(()), |problem| Err(problem.message))
 }
 
 /// The program and the arguments of a command, with the quotes of a shell and without a shell. What only a shell

@@ -27,7 +27,7 @@ use crate::plain_file;
 
 pub use check::{Check, CheckProgram, FileCondition, GitCheck, Judge, PinnedFile, PolicyCheck};
 pub use error::ConfigError;
-pub use given::check_command;
+pub use given::{check_budget, check_command};
 pub use probe::probe;
 pub use request::{NamedCheck, Promises, Request, Task, Terms};
 pub use sections::{Agent, Git, Memory, Progress, Report, Telemetry, Tripwires};

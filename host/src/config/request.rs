@@ -143,6 +143,35 @@ pub struct Terms {
     pub cost_budget_usd: Option<String>,
 }
 
+impl Terms {
+    /// The checks that the contract names.
+    pub fn named(&self) -> &[NamedCheck] {
+        &self.completion_checks
+    }
+}
+
+impl Config {
+    /// A warning for each check that neither the contract nor a story asks for.
+    pub fn never_run(&self, terms: &Terms) -> Vec<Problem> {
+        let proofs = self.checks.values().flat_map(|check| match check {
+            Check::PrdAllPass { proofs } => proofs.values().flatten().collect(),
+            _ => Vec::new(),
+        });
+        let proofs: Vec<&String> = proofs.collect();
+        let is_named = |id: &String| terms.named().iter().any(|named| named.id == *id);
+        let unused = self.checks.keys();
+        let unused = unused.filter(|id| !is_named(id) && !proofs.contains(id));
+        let warning = |id: &String| Problem {
+            path: format!("checks.{id}"),
+            line: 0,
+            column: 0,
+            message: "is never run".to_owned(),
+            help: Some("name it in `completion_checks` of [contract], or remove it".to_owned()),
+        };
+        unused.map(warning).collect()
+    }
+}
+
 /// A check that the contract names.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct NamedCheck {

@@ -9,6 +9,7 @@ mod attended;
 mod begin;
 mod commit;
 mod control;
+pub mod ending;
 mod error;
 mod events;
 mod iteration;

@@ -17,6 +17,7 @@ const REQUIRED: &[(&str, &[&str])] = &[
     ("resumption", &["operator", "reason"]),
     ("tampering", &["what"]),
     ("tool-output", &["name"]),
+    ("waiver", &["check", "operator", "reason"]),
 ];
 
 /// The interface `gate`.

@@ -105,6 +105,15 @@ pub struct Given {
 }
 
 impl Given {
+    /// Commands, the most iterations and the most that the loop may cost.
+    pub fn new(checks: Vec<String>, iterations: Option<u32>, budget: Option<String>) -> Self {
+        Self {
+            checks,
+            loop_max_iters: iterations,
+            cost_budget_usd: budget,
+        }
+    }
+
     /// Whether nothing was given.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

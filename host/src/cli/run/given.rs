@@ -35,11 +35,7 @@ pub(super) fn configuration(args: &RunArgs) -> Result<Config, CliError> {
 }
 
 fn given(args: &RunArgs) -> Given {
-    Given {
-        checks: args.checks.clone(),
-        loop_max_iters: args.max_iters,
-        cost_budget_usd: args.budget.clone(),
-    }
+    Given::new(args.checks.clone(), args.iterations, args.budget.clone())
 }
 
 fn is_missing(error: &CliError) -> bool {

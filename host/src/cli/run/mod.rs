@@ -1,6 +1,5 @@
 //! `ralph-gate run`: any agent, until the evidence says done.
 
-mod ending;
 mod given;
 mod json;
 mod line;
@@ -28,8 +27,8 @@ use super::policy::Policies;
 use super::telemetry::{self, Both};
 use super::terminal::{Severity, Terminal, clean, print};
 use super::{Exit, STARTED_IN, gate};
-pub(super) use ending::words;
 pub(super) use live::{Frame, Size, is_wanted, restore};
+pub(super) use ralph_gate::runner::ending::words;
 pub(super) use text::{iterations, running, seconds};
 use watcher::Watcher;
 

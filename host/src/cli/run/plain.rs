@@ -3,11 +3,11 @@
 use ralph_gate::engine::{Decision, Mode, Outcome, RouteReason, StopReason, Verdict};
 use ralph_gate::evidence::{CheckEvent, Evidence};
 use ralph_gate::memory::paragraph;
+use ralph_gate::runner::ending::ending;
 use ralph_gate::runner::{AgentRecord, LoopEvent, Phase};
 
 use super::super::terminal::{Painter, Severity, clean};
 use super::super::words::word;
-use super::ending::ending;
 use super::text::{how, mode_and_reason, not_inherited, seconds};
 
 /// Describes events, one or a few lines each.

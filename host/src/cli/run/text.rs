@@ -2,31 +2,11 @@
 
 use ralph_gate::engine::{Failure, Mode, RouteReason, StopReason, Verdict};
 use ralph_gate::runner::AgentRecord;
+pub(crate) use ralph_gate::runner::ending::{first_line, iterations, running, seconds};
+use ralph_gate::runner::ending::{shorten, words};
 
 use super::super::terminal::clean;
 use super::super::words::word;
-use super::ending::words;
-
-/// The most characters of a reason that fit into a story of one line per iteration.
-const REASON: usize = 160;
-
-/// Exact enough for something that is over: `0.4 s`, `1 min 12 s`, `2 h 5 min`.
-pub(crate) fn seconds(milliseconds: u64) -> String {
-    match milliseconds {
-        0..60_000 => format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100),
-        _ => running(milliseconds),
-    }
-}
-
-/// For something that still runs: changes once a second at most.
-pub(crate) fn running(milliseconds: u64) -> String {
-    let seconds = milliseconds / 1000;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
-    }
-}
 
 /// How the agent's process ended.
 pub(super) fn how(record: &AgentRecord) -> String {
@@ -63,31 +43,11 @@ pub(super) fn not_inherited(withheld: &[String], others: usize) -> String {
     )
 }
 
-/// The first line of a text that others wrote, harmless.
-pub(super) fn first_line(text: &str) -> String {
-    clean(text.lines().next().unwrap_or_default())
-}
-
 /// What failed, how, and why: `tests check_failed (2 of 14 failed)`.
 pub(super) fn failure(failure: &Failure) -> String {
     let reason = shorten(&first_line(&failure.reason));
     let subject = clean(failure.subject());
     format!("{subject} {} ({reason})", word(&failure.code))
-}
-
-pub(super) fn shorten(text: &str) -> String {
-    match text.char_indices().nth(REASON) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-    }
-}
-
-/// `1 iteration`, `3 iterations`
-pub(crate) fn iterations(count: u32) -> String {
-    match count {
-        1 => "1 iteration".to_owned(),
-        count => format!("{count} iterations"),
-    }
 }
 
 /// What became of the loop, in a few words: `completed`, `stopped: limit of 3 iterations reached`.
@@ -107,6 +67,8 @@ pub(super) fn outcome(verdict: &Verdict) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ralph_gate::runner::ending::MAX_REASON;
+
     use super::*;
 
     #[test]
@@ -124,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_long_reason_is_cut_between_characters() {
-        let text = shorten(&"ü".repeat(REASON + 1));
-        assert_eq!(text, format!("{}…", "ü".repeat(REASON)));
+        let text = shorten(&"ü".repeat(MAX_REASON + 1));
+        assert_eq!(text, format!("{}…", "ü".repeat(MAX_REASON)));
     }
 }

@@ -30,7 +30,7 @@ const BOUNDS: &[(&str, &str, &str)] = &[
     (
         "check-result",
         "code",
-        r##"{"anyOf": [{"$ref": "#/components/schemas/FailureCode", "pattern": "^(evidence_tampered$|policy_)"}, {"type": "null"}]}"##,
+        r##"{"anyOf": [{"$ref": "#/components/schemas/FailureCode", "pattern": "^(evidence_tampered$|control_failed$|check_unavailable$|policy_)"}, {"type": "null"}]}"##,
     ),
     (
         "check-result",
@@ -49,6 +49,9 @@ const BOUNDS: &[(&str, &str, &str)] = &[
         "cost-usd",
         r#"{"type": ["string", "number", "null"], "minimum": 0, "maximum": 1000000000000, "pattern": "^[0-9.eE+-]+$"}"#,
     ),
+    ("waiver", "check", r#"{"minLength": 1, "maxLength": 128}"#),
+    ("waiver", "operator", LABEL),
+    ("waiver", "reason", LABEL),
 ];
 
 /// Every schema that the operations of the gate refer to.

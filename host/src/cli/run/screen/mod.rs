@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use ralph_gate::engine::{Decision, Failure, Guardrail, Outcome, StopReason, Verdict};
 use ralph_gate::evidence::{CheckEvent, Evidence};
 use ralph_gate::memory::paragraph;
+use ralph_gate::runner::ending::ending;
 use ralph_gate::runner::{AgentRecord, LoopEvent, Phase};
 
 use super::super::terminal::clean;
 use super::super::words::word;
-use super::ending::ending;
 use super::line::{Line, Style};
 use super::text::{
     failure, first_line, how, iterations, mode_and_reason, not_inherited, outcome, running, seconds,

@@ -1,15 +1,55 @@
 //! How a loop ended, in words for a person. The codes are in the JSON.
 
-use ralph_gate::engine::{Failure, FailureCode, StopReason, Verdict};
+use crate::engine::{Failure, FailureCode, StopReason, Verdict};
+use crate::visible::clean;
 
-use super::super::terminal::clean;
-use super::text::{first_line, iterations, seconds, shorten};
+/// The most characters of a reason that fit into a story of one line per iteration.
+pub const MAX_REASON: usize = 160;
+
+/// Exact enough for something that is over: `0.4 s`, `1 min 12 s`, `2 h 5 min`.
+pub fn seconds(milliseconds: u64) -> String {
+    match milliseconds {
+        0..60_000 => format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100),
+        _ => running(milliseconds),
+    }
+}
+
+/// For something that still runs: changes once a second at most.
+pub fn running(milliseconds: u64) -> String {
+    let seconds = milliseconds / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// The first line of a text that others wrote, harmless.
+pub fn first_line(text: &str) -> String {
+    clean(text.lines().next().unwrap_or_default())
+}
+
+/// A reason that fits into one line.
+pub fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MAX_REASON) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+/// `1 iteration`, `3 iterations`
+pub fn iterations(count: u32) -> String {
+    match count {
+        1 => "1 iteration".to_owned(),
+        count => format!("{count} iterations"),
+    }
+}
 
 /// How many failures are named.
 const MAX_NAMED: usize = 3;
 
 /// What became of the loop: `stopped, not done: limit of 3 iterations reached; tests: 2 of 14 failed`.
-pub(crate) fn ending(verdict: &Verdict, iteration: u32) -> String {
+pub fn ending(verdict: &Verdict, iteration: u32) -> String {
     let after = format!("after {}", iterations(iteration));
     match verdict.stop_reason {
         Some(StopReason::Completed) if verdict.overridden => {
@@ -36,7 +76,7 @@ pub(crate) fn ending(verdict: &Verdict, iteration: u32) -> String {
 }
 
 /// Why a loop stopped, as far as the reason and its detail say it.
-pub(crate) fn words(reason: StopReason, detail: Option<&str>, iteration: u32) -> String {
+pub fn words(reason: StopReason, detail: Option<&str>, iteration: u32) -> String {
     let count = iterations(iteration);
     match reason {
         StopReason::Completed => "completed".to_owned(),
