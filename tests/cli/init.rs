@@ -180,7 +180,7 @@ fn where_nothing_proves_the_work_the_file_says_so_and_run_refuses_it() {
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
     assert!(
         run.stdout.contains(
-            "warning: nothing that proves the work was found: name it in completion_checks"
+            "warning: nothing that proves the work was found: name a check in the contract"
         ),
         "{run:?}"
     );
