@@ -223,6 +223,7 @@ exists = true
     run(host, ["memory", "verify", "relay"], { cwd: folder });
     assert.deepEqual(standings({ root: join(folder, ".ralph"), sessionKey: "relay" }), new Set(["right"]));
     const { events } = FileMemory.read({ root: join(folder, ".ralph"), sessionKey: "relay" });
-    assert.equal(events.filter((event) => event.event === "verdict").length, 3);
+    // One of them is that of the checks before the agent began.
+    assert.equal(events.filter((event) => event.event === "verdict").length, 4);
   });
 }

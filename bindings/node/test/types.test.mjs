@@ -52,7 +52,7 @@ test("every function has a comment where an editor looks for it", () => {
 /** Inputs that have every field, by the name of their type: how they are handed over, and where the record is in it. */
 const WHOLE = {
   Iteration: ["evaluate_final", (it) => ({ contract: { mode: "ralph", completion_token: "A" }, iteration: it })],
-  CheckResult: ["take_fingerprint", (it) => ({ iteration: { checks: [it] } }), { id: "a", outcome: "fail", reason: "r", code: "evidence_tampered", attempts: ["fail"], iteration: 1, fingerprint: "f" }],
+  CheckResult: ["take_fingerprint", (it) => ({ iteration: { checks: [it] } }), { id: "a", outcome: "fail", reason: "r", code: "evidence_tampered", attempts: ["fail"], iteration: 1, fingerprint: "f", failing: 2 }],
   Artifact: ["take_fingerprint", (it) => ({ iteration: { artifacts: [it] } }), { name: "a", kind: "text", content: "" }],
   ToolOutput: ["take_fingerprint", (it) => ({ iteration: { tool_outputs: [it] } }), { name: "a", content: "" }],
   Tampering: ["take_fingerprint", (it) => ({ iteration: { tampered: [it] } }), { what: "a", reason: "b" }],
@@ -66,7 +66,7 @@ const WHOLE = {
   Issue: ["decide_signal", (it) => ({ states: { issues: [it] } }), { id: "a", status: "done", needs_human: false, depends_on: [] }],
   IssueFile: ["decide_signal", (it) => ({ states: { files: [it] } }), { path: "a.md", text: "---\nid: a\nstatus: done\n---\n" }],
 };
-WHOLE.Iteration.push({ index: 1, action: "final", canceled: false, output: "", checks: [], artifacts: [], tool_outputs: [], tampered: [], usage: {}, override: null });
+WHOLE.Iteration.push({ index: 1, action: "final", canceled: false, output: "", checks: [], artifacts: [], tool_outputs: [], tampered: [], usage: {}, override: null, waivers: [] });
 
 const TYPES = readFileSync(join(PROJECT, "node_modules/ralph-gate/dist/esm/generated/types.d.ts"), "utf8");
 
