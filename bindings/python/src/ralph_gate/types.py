@@ -435,7 +435,7 @@ class Waiver:
 @dataclass
 class Iteration:
     """One turn of the agent, as data.
-    
+
     A new loop may begin with iteration 0, the baseline: evidence of the run before the first iteration. Of it
     only `checks`, `artifacts`, `tool-outputs`, `tampered` and `waivers` count; the other fields are ignored. The decision is
     always `continue` (`pass-through` in standard mode and in shadow), nothing is added to a budget or compared for

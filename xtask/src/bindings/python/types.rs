@@ -344,7 +344,10 @@ pub(super) fn quoted(indent: &str, text: &str) -> String {
     } else {
         String::new()
     };
-    let text = text.replace('\n', &format!("\n{indent}"));
+    // Python's linters refuse white space on an empty line.
+    let text = text
+        .replace('\n', &format!("\n{indent}"))
+        .replace(&format!("\n{indent}\n"), "\n\n");
     format!("{indent}\"\"\"{text}{end}\"\"\"\n")
 }
 
@@ -405,6 +408,7 @@ mod tests {
         assert_eq!(snake_case("LOOP-DONE"), "LOOP_DONE");
         assert_eq!(quoted("  ", " a "), "  \"\"\"a\"\"\"\n");
         assert_eq!(quoted("  ", "a\nb"), "  \"\"\"a\n  b\n  \"\"\"\n");
+        assert_eq!(quoted("  ", "a\n\nb"), "  \"\"\"a\n\n  b\n  \"\"\"\n");
         assert_eq!(quoted("", r#"say \ "x""#), "\"\"\"say \\\\ \"x\"\n\"\"\"\n");
     }
 }
