@@ -111,7 +111,9 @@ test("another contract shows which past decisions of a log change, and what it s
   const contract = await written(it.page, "Contract");
   await write(it.page, "Contract", contract.replace(/"loop_max_iters": \d+/, '"loop_max_iters": 2'));
   await soon(async () => assert.match(await it.page.locator(".timeline-what").textContent(), /decisions? changes? of/));
+  // Before the first iteration is that of the checks without the agent.
   await slider().press("Home");
+  await slider().press("ArrowRight");
   await slider().press("ArrowRight");
   await soon(async () => assert.equal((await answer(it.page)).stop_reason, "max_iters"));
   assert.match(await it.page.locator(".was").textContent(), /It was continue/);
@@ -131,6 +133,7 @@ test("a copy of a log can be changed", async () => {
   await it.page.getByRole("button", { name: "Put the contract back" }).click();
   await it.page.getByRole("button", { name: "Edit a copy" }).click();
   await slider().press("Home");
+  await slider().press("ArrowRight");
   await write(it.page, "Agent output", "I am stuck.\n<promise>LOOP_BLOCKED</promise>");
   await soon(async () => assert.equal((await answer(it.page)).stop_reason, "blocked"));
 });
