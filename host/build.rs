@@ -1,5 +1,5 @@
-//! Builds the gate component and the shipped policies, compiles them to machine code for the target, and hands
-//! facts about them and the code to the library. The loop's memory is built too: for others, this host links it.
+//! Builds the gate component and, by feature, the shipped policies and the gate behind HTTP; compiles the first two to machine
+//! code for the target; and hands the code and facts about it to the library.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -13,6 +13,9 @@ use wasmtime::{Config, Engine};
 mod config;
 #[path = "src/policy/config.rs"]
 mod policy_config;
+
+/// From 0 to 10: the level after which little is gained.
+const COMPRESSION: u8 = 7;
 
 fn main() -> Result<()> {
     let manifest_dir = folder("CARGO_MANIFEST_DIR")?;
@@ -29,26 +32,23 @@ fn main() -> Result<()> {
     let component = ralph_gate_builder::build(workspace, &guest)?;
     let settings = Settings::new(config::config(&target), &target)?;
     let digest = settings.precompile("gate", &component, &out_dir)?;
-    let settings = Settings::new(policy_config::config(Some(&target)), &target)?;
-    for policy in ralph_gate_builder::SHIPPED {
-        let component = ralph_gate_builder::build_policy(workspace, &guest, policy)?;
-        settings.precompile(policy.name, &component, &out_dir)?;
+    if is_on("POLICIES") {
+        let settings = Settings::new(policy_config::config(Some(&target)), &target)?;
+        for policy in ralph_gate_builder::SHIPPED {
+            let component = ralph_gate_builder::build_policy(workspace, &guest, policy)?;
+            settings.precompile(policy.name, &component, &out_dir)?;
+            let file = |extension: &str| out_dir.join(format!("{}.{extension}", policy.name));
+            pack(&file("wasm"))?;
+            pack(&file("cwasm"))?;
+            write(&file("digest"), blake3::hash(&component).as_bytes())?;
+        }
     }
-
-    // Not compiled: other languages have the memory, and a server compiles what it serves when it starts.
-    let carried = [
-        (
-            "memory.wasm",
-            ralph_gate_builder::build_memory(workspace, &guest)?,
-        ),
-        (
-            "http.wasm",
-            ralph_gate_builder::build_http(workspace, &guest)?,
-        ),
-    ];
-    for (name, component) in carried {
-        let file = out_dir.join(name);
-        fs::write(&file, component).with_context(|| format!("cannot write {}", file.display()))?;
+    // Not compiled here: the server does that when it starts.
+    if is_on("SERVE") {
+        let component = ralph_gate_builder::build_http(workspace, &guest)?;
+        let file = out_dir.join("http.wasm");
+        write(&file, &component)?;
+        pack(&file)?;
     }
 
     if target.ends_with("-linux-gnu") && env::var("HOST").is_ok_and(|host| host == target) {
@@ -63,19 +63,38 @@ fn main() -> Result<()> {
     Ok(())
 }
 
+/// Writes what most processes don't need in a form that takes a third of the space.
+fn pack(path: &Path) -> Result<()> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let packed = miniz_oxide::deflate::compress_to_vec(&bytes, COMPRESSION);
+    let mut name = path.as_os_str().to_owned();
+    name.push(".packed");
+    write(Path::new(&name), &packed)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Whether a feature of this package is on.
+fn is_on(feature: &str) -> bool {
+    env::var_os(format!("CARGO_FEATURE_{feature}")).is_some()
+}
+
 /// Says exactly what this script depends on, so that nothing else runs it again.
 fn watch(manifest_dir: &Path, workspace: &Path) {
     println!(
         "cargo::rerun-if-changed={}",
         manifest_dir.join("build.rs").display()
     );
-    let inputs = [
-        ralph_gate_builder::inputs(workspace),
-        ralph_gate_builder::memory_inputs(workspace),
-        ralph_gate_builder::http_inputs(workspace),
-        ralph_gate_builder::policy_inputs(workspace),
-    ];
-    for input in inputs.concat() {
+    let mut inputs = ralph_gate_builder::inputs(workspace);
+    if is_on("SERVE") {
+        inputs.extend(ralph_gate_builder::http_inputs(workspace));
+    }
+    if is_on("POLICIES") {
+        inputs.extend(ralph_gate_builder::policy_inputs(workspace));
+    }
+    for input in inputs {
         println!("cargo::rerun-if-changed={}", input.display());
     }
 }
@@ -130,9 +149,6 @@ impl Settings {
             fs::remove_file(&stamp)
                 .with_context(|| format!("cannot remove {}", stamp.display()))?;
         }
-        let write = |path: &Path, bytes: &[u8]| {
-            fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
-        };
         write(&file("wasm"), component)?;
         write(&code, &compiled)?;
         write(&stamp, wanted.as_bytes())?;

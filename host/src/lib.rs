@@ -25,6 +25,11 @@ pub mod harness;
 pub mod memory;
 #[cfg(unix)]
 pub mod moment;
+#[cfg_attr(
+    not(all(feature = "policies", feature = "serve")),
+    allow(dead_code, reason = "what is packed belongs to these features")
+)]
+mod packed;
 #[cfg(unix)]
 mod plain_file;
 #[cfg(unix)]

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
-use ralph_gate_tests::binary::binary_with;
+use ralph_gate_tests::binary::binary;
 use ralph_gate_tests::random::Random;
 use ralph_gate_tests::web::{Answer, Connection, Served};
 use serde_json::{Value, json};
@@ -27,10 +27,10 @@ struct Told {
 
 /// So many writes by all clients together: each is there, or its client was told that somebody else was first.
 pub(crate) fn race(storage: &Server, writes: usize) -> Result<()> {
-    let binary = binary_with("bucket");
+    let binary = binary();
     let store = format!("s3://{BUCKET}/servers");
     let start = |_| {
-        let mut command = Command::new(&binary);
+        let mut command = Command::new(binary);
         command
             .envs(storage.environment())
             .env("NO_PROXY", "127.0.0.1");

@@ -1,9 +1,9 @@
 //! Where the real `ralph-gate` command is.
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use std::{env, fs};
 
 use serde_json::Value;
 
@@ -22,35 +22,15 @@ pub fn binary() -> &'static Path {
         if let Some(built) = env::var_os(BUILT) {
             return built.into();
         }
-        build(&[])
+        build()
     })
 }
 
-/// The command with a feature that it usually has not, built and copied beside the one without. A test has the feature's name.
-///
-/// # Panics
-///
-/// If it can't be built.
-pub fn binary_with(feature: &str) -> PathBuf {
-    // With a test: then cargo chooses the same features for what they have in common.
-    let feature_of = format!("ralph-gate/{feature}");
-    let built = build(&["--features", &feature_of, "--test", feature]);
-    let folder = built.parent().expect("it is in a folder").join(feature);
-    fs::create_dir_all(&folder).expect("a folder");
-    let copy = folder.join("ralph-gate");
-    // Beside it and then in its place: somebody may still run the one that is there.
-    let next = folder.join(format!("ralph-gate.{}", std::process::id()));
-    fs::copy(&built, &next).expect("copied");
-    fs::rename(&next, &copy).expect("renamed");
-    copy
-}
-
-fn build(further: &[&str]) -> PathBuf {
+fn build() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // The whole workspace, so that cargo chooses the same features as for the tests.
     cargo.args(["build", "--workspace", "--bin", "ralph-gate"]);
-    cargo.args(further);
     cargo.args(["--message-format", "json-render-diagnostics"]);
     if !cfg!(debug_assertions) {
         cargo.arg("--release");

@@ -23,9 +23,13 @@ use wasmtime_wasi_io::IoView;
 
 use super::EngineError;
 use super::limits::{GateLimits, MemoryLimiter};
+use crate::packed::Packed;
 
 /// The component, as `host/build.rs` made it.
-static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/http.wasm"));
+static COMPONENT: Packed = Packed::new(include_bytes!(concat!(
+    env!("OUT_DIR"),
+    "/http.wasm.packed"
+)));
 
 /// How many instances are kept for the next requests.
 const KEPT: usize = 16;
@@ -108,7 +112,7 @@ impl HttpGate {
         // A call runs on a stack of its own, on which the host's part runs, too.
         config.async_stack_size(limits.stack + HOST_STACK);
         let engine = Engine::new(&config)?;
-        let component = Component::new(&engine, COMPONENT)?;
+        let component = Component::new(&engine, COMPONENT.get())?;
         let mut linker = Linker::new(&engine);
         wasmtime_wasi_io::add_to_linker_async(&mut linker)?;
         let options = LinkOptions::default();

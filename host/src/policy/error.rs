@@ -19,6 +19,14 @@ pub enum PolicyError {
         /// Bytes allowed.
         limit: usize,
     },
+    /// A policy that this program was built without.
+    #[error(
+        "this program was built without the policy {policy}: build it with the feature `policies`"
+    )]
+    NotIncluded {
+        /// Its name.
+        policy: &'static str,
+    },
     /// Compiling took too long.
     #[error("compiling took {} ms and the limit is {} ms", observed.as_millis(), limit.as_millis())]
     CompileTime {

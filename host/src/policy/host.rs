@@ -121,11 +121,19 @@ impl PolicyHost {
 
     /// A policy that this program carries.
     pub fn load_shipped(&self, shipped: Shipped) -> Result<Arc<Policy>, PolicyError> {
-        let component = shipped.component();
-        self.ready(blake3::hash(component), Wasi::Absent, || {
-            let code = OwnCode::shipped(shipped.code());
-            let digest = blake3::hash(component);
-            Policy::new(&self.shared, &code, digest, component.len(), Wasi::Absent)
+        let parts = shipped.parts().ok_or(PolicyError::NotIncluded {
+            policy: shipped.as_str(),
+        })?;
+        let digest = parts.digest();
+        self.ready(digest, Wasi::Absent, || {
+            let code = OwnCode::shipped(parts.code.get());
+            Policy::new(
+                &self.shared,
+                &code,
+                digest,
+                shipped.component().len(),
+                Wasi::Absent,
+            )
         })
     }
 

@@ -3,6 +3,7 @@
 //! A check gets the root of a tree and gives back what is wrong there, so that the tests can run it on
 //! a copy that was broken on purpose.
 
+mod builds;
 mod component;
 mod gate;
 mod host;
@@ -134,6 +135,10 @@ const OF_THE_BUILD: &[Check<Workspace>] = &[
     check_of(
         "`ralph-gate` commands in the README exist",
         markdown::gate_commands,
+    ),
+    check_of(
+        "the demo, the tests and cargo xtask compile the same dependencies",
+        builds::check,
     ),
     check_of(
         "the licences in deny.toml are those of the dependencies",
