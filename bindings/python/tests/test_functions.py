@@ -107,7 +107,7 @@ class Functions(unittest.TestCase):
     def test_too_large_an_input_is_refused_and_the_next_one_answered(self) -> None:
         with self.assertRaisesRegex(EngineError, "the limit is 33554432"):
             ralph_gate.parse_promises("x" * (32 << 20))
-        self.assertEqual(ralph_gate.parse_promises("x" * (2 << 20) + DONE).accepted, "COMPLETE")
+        self.assertEqual(ralph_gate.parse_promises("x" * (2 << 20) + "\n" + DONE).accepted, "COMPLETE")
 
     def test_values_that_are_no_json_are_refused(self) -> None:
         with self.assertRaises(ValueError):
