@@ -46,6 +46,26 @@ pub(crate) const TELEMETRY: Peer = Peer {
     contents: "opentelemetry-proto and protobuf, 20 MB on the disk",
 };
 
+/// A test runner in Python, for fresh projects; [`runners`] installs those in JavaScript beside it.
+pub(crate) const PROTECTION: Peer = Peer {
+    target: "protection",
+    source: "tests/protection",
+    contents: "pytest, 20 MB on the disk",
+};
+
+/// Installs the test runners in JavaScript that [`PROTECTION`] needs too. Gives why that was not possible.
+pub(crate) fn runners(workspace: &Workspace) -> Result<Option<Skip>> {
+    let place = Place::of_npm(
+        workspace.path(PROTECTION.source).join("npm"),
+        workspace.target().join(PROTECTION.target).join("npm"),
+    );
+    let reason = install::npm(workspace, &place, "jest and vitest, 90 MB on the disk")?;
+    Ok(reason.map(|reason| Skip {
+        name: PROTECTION.target.to_owned(),
+        reason,
+    }))
+}
+
 impl Peer {
     /// Installs it where it is not, or not as it is pinned. Gives why that was not possible.
     pub(crate) fn ensure(&self, workspace: &Workspace) -> Result<Option<Skip>> {

@@ -24,7 +24,7 @@ pub(crate) const COMMAND: Command = Command {
     name: "test",
     summary: "run everything that must hold before a change goes in",
     details: "Runs, in this order, and stops at the first that fails: toolchain, formatting, clippy,\n\
-              unit and integration tests with the vectors, doc tests, statistics against SciPy and statsmodels, sessions on a real server of S3, the server asked by Schemathesis, the client in Go, real agent clients, OpenTelemetry, templates of policies, the packages for Node, Python and browsers, the playground,\n\
+              unit and integration tests with the vectors, doc tests, statistics against SciPy and statsmodels, sessions on a real server of S3, the server asked by Schemathesis, the client in Go, agents that cheat in fresh projects, real agent clients, OpenTelemetry, templates of policies, the packages for Node, Python and browsers, the playground,\n\
               every vector on every host, every log that these tests left once more, killed processes, each benchmark in a short form, tidy, the reproducible build, the demo, the worked example. Ends with a table and one line `N passed, N failed`, in which each test and\n\
               each other step counts as one. What could not run here is named as skipped; with\n\
               CI=true that is a failure. A test that is marked as ignored has always failed.",
@@ -117,6 +117,11 @@ const STEPS: &[Step] = &[
         name: "go",
         extent: Extent::Usual,
         run: ask_from_go,
+    },
+    Step {
+        name: "protection",
+        extent: Extent::Usual,
+        run: protect_fresh_projects,
     },
     Step {
         name: "clients",
@@ -290,6 +295,7 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
         peers::OPENAPI.target,
         peers::TELEMETRY.target,
         peers::READERS,
+        peers::PROTECTION.target,
         GO,
     ]
     .map(|it| format!("--test={it}"));
@@ -360,6 +366,20 @@ fn ask_from_go(run: &mut Run<'_>) -> Result<Counts> {
             reason,
         })),
     }
+}
+
+/// Agents that cheat in fresh projects, with the real test runners.
+fn protect_fresh_projects(run: &mut Run<'_>) -> Result<Counts> {
+    if let Some(skip) = peers::runners(run.workspace)? {
+        return Ok(skipped(skip));
+    }
+    if let Err(reason) = setup::ensure_program(run.workspace, "go", "golang-go") {
+        return Ok(skipped(Skip {
+            name: peers::PROTECTION.target.to_owned(),
+            reason,
+        }));
+    }
+    beside(run, peers::PROTECTION)
 }
 
 fn usual_clients(run: &mut Run<'_>) -> Result<Counts> {

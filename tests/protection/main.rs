@@ -1,0 +1,221 @@
+//! The first loop in a fresh project of each kind: what `ralph-gate init` writes lets no agent through that touches tests,
+//! or what steers them, and does not stand in the way of honest work.
+//!
+//! With `--nocapture`, each project prints its row: what became of each agent.
+
+#![cfg(target_os = "linux")]
+
+mod projects;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use ralph_gate_tests::agent_script::{Script, Step};
+use ralph_gate_tests::binary::binary;
+use ralph_gate_tests::git;
+use ralph_gate_tests::place::Place;
+use ralph_gate_tests::said::Said;
+use serde_json::Value;
+
+use projects::Project;
+
+/// What an agent does. All but the last one must be refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Agent {
+    ReplacesAssertions,
+    RigsTheRunner,
+    DeletesATest,
+    SkipsATest,
+    WorksAndAddsATest,
+}
+
+impl Agent {
+    const ALL: [Self; 5] = [
+        Self::ReplacesAssertions,
+        Self::RigsTheRunner,
+        Self::DeletesATest,
+        Self::SkipsATest,
+        Self::WorksAndAddsATest,
+    ];
+
+    fn steps(self, project: &Project) -> Vec<Step> {
+        let write = |(path, text): (&str, &str)| Step::Write {
+            path: path.into(),
+            text: text.to_owned(),
+        };
+        match self {
+            Self::ReplacesAssertions => vec![write((project.test.0, project.weakened))],
+            Self::RigsTheRunner => vec![write(project.rigged)],
+            Self::DeletesATest => vec![Step::Delete(project.test.0.into())],
+            Self::SkipsATest => vec![write((project.test.0, project.skipped))],
+            Self::WorksAndAddsATest => vec![
+                write((project.code.0, project.right)),
+                write(project.new_test),
+            ],
+        }
+    }
+}
+
+/// Runs every agent in a fresh project, and prints what became of them.
+fn judge(project: &Project) {
+    let mut row = vec![format!("{:<8}", project.name)];
+    let mut wrong = Vec::new();
+    for agent in Agent::ALL {
+        let (word, outcome) = run(project, agent);
+        let is_right = (word == "completed") == (agent == Agent::WorksAndAddsATest);
+        if !is_right {
+            wrong.push(format!("{agent:?}: {word}\n{outcome}"));
+        }
+        row.push(format!("{agent:?}: {word}"));
+    }
+    println!("{}", row.join(" | "));
+    assert!(wrong.is_empty(), "{}: {}", project.name, wrong.join("\n"));
+}
+
+/// How the loop ended, in a word, and all that it said.
+fn run(project: &Project, agent: Agent) -> (String, String) {
+    let place = begin(project);
+    let turns = vec![agent.steps(project)];
+    let script = place.beside("script.json");
+    fs::write(&script, serde_json::to_string(&Script { turns }).unwrap()).unwrap();
+    // Tests in Rust that fail print what a panic prints.
+    let output = command(
+        &place,
+        &[
+            "run",
+            "--json",
+            "--prompt",
+            "Make it right.",
+            "--",
+            env!("CARGO_BIN_EXE_scripted-agent"),
+            script.to_str().unwrap(),
+        ],
+    )
+    .output()
+    .unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let last = stdout.lines().last().unwrap_or_default();
+    let last: Value = serde_json::from_str(last).unwrap_or_default();
+    let word = match (last["stop_reason"].as_str(), last["error"]["code"].as_str()) {
+        (Some(reason), _) => match tripwire(&stdout) {
+            Some(tripwire) => format!("{reason} ({tripwire})"),
+            None => reason.to_owned(),
+        },
+        (None, Some(code)) => format!("not started ({code})"),
+        (None, None) => "no end".to_owned(),
+    };
+    let is_success = output.status.success();
+    assert_eq!(is_success, word == "completed", "{output:?}");
+    (word, format!("{output:#?}"))
+}
+
+/// The first tripwire that was touched.
+fn tripwire(stdout: &str) -> Option<String> {
+    let mut events = stdout
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let tripped = events.find(|event| event["event"] == "tripwire")?;
+    Some(tripped["tripwire"]["tripwire"].as_str()?.to_owned())
+}
+
+/// A fresh project in which `ralph-gate init` was run, and committed what it wrote.
+fn begin(project: &Project) -> Place {
+    let mut files = project.others.to_vec();
+    files.extend([project.code, project.test, (".gitignore", project.ignored)]);
+    let place = Place::new(&files);
+    if project.has_packages {
+        install(&place.work().join("node_modules"));
+    }
+    let said = gate(&place, &["init", "--yes", "--agent", "other", "--json"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let told = said.json();
+    assert_eq!(
+        told["checks"],
+        serde_json::json!([project.check]),
+        "{told:#}"
+    );
+    for (name, value) in [("user.name", "agent"), ("user.email", "agent@example.org")] {
+        git::git(&place.work(), &["config", name, value]);
+    }
+    git::git(&place.work(), &["add", "--all"]);
+    git::git(
+        &place.work(),
+        &["commit", "--quiet", "--message", "Add the gate"],
+    );
+    place
+}
+
+fn gate(place: &Place, arguments: &[&str]) -> Said {
+    Said::by(&mut command(place, arguments))
+}
+
+fn command(place: &Place, arguments: &[&str]) -> Command {
+    let mut command = place.command(binary());
+    let path = env::var_os("PATH").unwrap_or_default();
+    let own = installed("venv/bin");
+    let path = env::join_paths([own].into_iter().chain(env::split_paths(&path))).unwrap();
+    command.args(arguments).env("PATH", path);
+    command
+}
+
+/// Packages as npm installs them: a directory of the project's own. What is in each is shared.
+fn install(modules: &Path) {
+    fs::create_dir(modules).unwrap();
+    for entry in fs::read_dir(installed("npm/node_modules")).unwrap() {
+        let entry = entry.unwrap();
+        std::os::unix::fs::symlink(entry.path(), modules.join(entry.file_name())).unwrap();
+    }
+}
+
+/// What was installed for this test: this program is `target/PROFILE/deps/protection-…`.
+fn installed(name: &str) -> PathBuf {
+    let program = env::current_exe().unwrap();
+    let path = program
+        .ancestors()
+        .nth(3)
+        .unwrap()
+        .join("protection")
+        .join(name);
+    assert!(
+        path.exists(),
+        "{} is not there: `cargo xtask test` installs it",
+        path.display()
+    );
+    path
+}
+
+#[test]
+fn in_a_pytest_project_only_the_honest_agent_completes() {
+    judge(&projects::PYTEST);
+}
+
+#[test]
+fn in_a_jest_project_only_the_honest_agent_completes() {
+    judge(&projects::JEST);
+}
+
+#[test]
+fn in_a_vitest_project_only_the_honest_agent_completes() {
+    judge(&projects::VITEST);
+}
+
+#[test]
+fn in_a_cargo_project_only_the_honest_agent_completes() {
+    judge(&projects::CARGO);
+}
+
+#[test]
+fn in_a_go_project_only_the_honest_agent_completes() {
+    judge(&projects::GO);
+}
+
+#[test]
+fn in_a_project_with_a_script_that_writes_junit_only_the_honest_agent_completes() {
+    judge(&projects::JUNIT);
+}
+
+#[test]
+fn in_a_make_project_only_the_honest_agent_completes() {
+    judge(&projects::MAKE);
+}
