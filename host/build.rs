@@ -1,5 +1,5 @@
-//! Builds the gate component and, by feature, the shipped policies and the gate behind HTTP; compiles the first two to machine
-//! code for the target; and hands the code and facts about it to the library.
+//! Compiles the gate component and, by feature, the shipped policies to machine code for the target, and hands the code,
+//! the components and facts about them to the library.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -11,10 +11,12 @@ use wasmtime::{Config, Engine};
 
 #[path = "src/engine/config.rs"]
 mod config;
+#[cfg(feature = "policies")]
 #[path = "src/policy/config.rs"]
 mod policy_config;
 
 /// From 0 to 10: the level after which little is gained.
+#[cfg(any(feature = "policies", feature = "serve"))]
 const COMPRESSION: u8 = 7;
 
 fn main() -> Result<()> {
@@ -25,29 +27,32 @@ fn main() -> Result<()> {
     let out_dir = folder("OUT_DIR")?;
     let target = env::var("TARGET").context("cargo did not set TARGET")?;
 
-    watch(&manifest_dir, workspace);
-    // Below OUT_DIR, because the cargo that waits for this script holds the lock of its own target
-    // directory.
-    let guest = out_dir.join("guest");
-    let component = ralph_gate_builder::build(workspace, &guest)?;
+    for input in ["build.rs", "src/engine/config.rs", "src/policy/config.rs"] {
+        println!(
+            "cargo::rerun-if-changed={}",
+            manifest_dir.join(input).display()
+        );
+    }
+    let lock = workspace.join("Cargo.lock");
+    println!("cargo::rerun-if-changed={}", lock.display());
     let settings = Settings::new(config::config(&target), &target)?;
-    let digest = settings.precompile("gate", &component, &out_dir)?;
-    if is_on("POLICIES") {
+    let digest = settings.precompile("gate", ralph_gate_components::GATE, &out_dir)?;
+    #[cfg(feature = "policies")]
+    {
         let settings = Settings::new(policy_config::config(Some(&target)), &target)?;
-        for policy in ralph_gate_builder::SHIPPED {
-            let component = ralph_gate_builder::build_policy(workspace, &guest, policy)?;
-            settings.precompile(policy.name, &component, &out_dir)?;
-            let file = |extension: &str| out_dir.join(format!("{}.{extension}", policy.name));
+        for (name, component) in ralph_gate_components::POLICIES {
+            settings.precompile(name, component, &out_dir)?;
+            let file = |extension: &str| out_dir.join(format!("{name}.{extension}"));
             pack(&file("wasm"))?;
             pack(&file("cwasm"))?;
-            write(&file("digest"), blake3::hash(&component).as_bytes())?;
+            write(&file("digest"), blake3::hash(component).as_bytes())?;
         }
     }
     // Not compiled here: the server does that when it starts.
-    if is_on("SERVE") {
-        let component = ralph_gate_builder::build_http(workspace, &guest)?;
+    #[cfg(feature = "serve")]
+    {
         let file = out_dir.join("http.wasm");
-        write(&file, &component)?;
+        write(&file, ralph_gate_components::HTTP)?;
         pack(&file)?;
     }
 
@@ -64,6 +69,7 @@ fn main() -> Result<()> {
 }
 
 /// Writes what most processes don't need in a form that takes a third of the space.
+#[cfg(any(feature = "policies", feature = "serve"))]
 fn pack(path: &Path) -> Result<()> {
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let packed = miniz_oxide::deflate::compress_to_vec(&bytes, COMPRESSION);
@@ -74,29 +80,6 @@ fn pack(path: &Path) -> Result<()> {
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// Whether a feature of this package is on.
-fn is_on(feature: &str) -> bool {
-    env::var_os(format!("CARGO_FEATURE_{feature}")).is_some()
-}
-
-/// Says exactly what this script depends on, so that nothing else runs it again.
-fn watch(manifest_dir: &Path, workspace: &Path) {
-    println!(
-        "cargo::rerun-if-changed={}",
-        manifest_dir.join("build.rs").display()
-    );
-    let mut inputs = ralph_gate_builder::inputs(workspace);
-    if is_on("SERVE") {
-        inputs.extend(ralph_gate_builder::http_inputs(workspace));
-    }
-    if is_on("POLICIES") {
-        inputs.extend(ralph_gate_builder::policy_inputs(workspace));
-    }
-    for input in inputs {
-        println!("cargo::rerun-if-changed={}", input.display());
-    }
 }
 
 /// Lets the linker write down in ten kilobytes instead of a megabyte where the program has addresses, which are all corrected

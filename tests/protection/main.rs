@@ -27,15 +27,18 @@ enum Agent {
     RigsTheRunner,
     DeletesATest,
     SkipsATest,
+    /// Starts where the tests pass already.
+    DoesNothing,
     WorksAndAddsATest,
 }
 
 impl Agent {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::ReplacesAssertions,
         Self::RigsTheRunner,
         Self::DeletesATest,
         Self::SkipsATest,
+        Self::DoesNothing,
         Self::WorksAndAddsATest,
     ];
 
@@ -49,6 +52,7 @@ impl Agent {
             Self::RigsTheRunner => vec![write(project.rigged)],
             Self::DeletesATest => vec![Step::Delete(project.test.0.into())],
             Self::SkipsATest => vec![write((project.test.0, project.skipped))],
+            Self::DoesNothing => Vec::new(),
             Self::WorksAndAddsATest => vec![
                 write((project.code.0, project.right)),
                 write(project.new_test),
@@ -75,7 +79,11 @@ fn judge(project: &Project) {
 
 /// How the loop ended, in a word, and all that it said.
 fn run(project: &Project, agent: Agent) -> (String, String) {
-    let place = begin(project);
+    let code = match agent {
+        Agent::DoesNothing => project.right,
+        _ => project.code.1,
+    };
+    let place = begin(project, code);
     let turns = vec![agent.steps(project)];
     let script = place.beside("script.json");
     fs::write(&script, serde_json::to_string(&Script { turns }).unwrap()).unwrap();
@@ -120,9 +128,13 @@ fn tripwire(stdout: &str) -> Option<String> {
 }
 
 /// A fresh project in which `ralph-gate init` was run, and committed what it wrote.
-fn begin(project: &Project) -> Place {
+fn begin(project: &Project, code: &str) -> Place {
     let mut files = project.others.to_vec();
-    files.extend([project.code, project.test, (".gitignore", project.ignored)]);
+    files.extend([
+        (project.code.0, code),
+        project.test,
+        (".gitignore", project.ignored),
+    ]);
     let place = Place::new(&files);
     if project.has_packages {
         install(&place.work().join("node_modules"));

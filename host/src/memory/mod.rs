@@ -28,9 +28,6 @@ mod tests;
 mod text;
 mod view;
 
-/// The memory as a component, for a host that has files of its own: see `wit/memory.wit`.
-pub static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/memory.wasm"));
-
 pub use file::{DEFAULT_ROOT, FileStore};
 pub use folders::{FolderLock, Piece, copy_piece, lock_folder, make_folder, move_folder};
 pub use lock::{Patience, holder};

@@ -173,6 +173,7 @@ impl PolicyError {
             Self::CompileMemory { .. } => "compile_out_of_memory",
             Self::CodeTooLarge { .. } => "code_too_large",
             Self::Invalid { .. } => "invalid_component",
+            Self::NotIncluded { .. } => "not_included",
             Self::Compiler { .. } => "compiler_failed",
             Self::Import { .. } => "import_denied",
             Self::WrongWorld { .. } => "wrong_world",
@@ -195,7 +196,7 @@ impl PolicyError {
             Self::Fuel { .. } | Self::Time { .. } => Some(FailureCode::PolicyOutOfFuel),
             Self::Memory { .. } => Some(FailureCode::PolicyOutOfMemory),
             Self::Trap { .. } | Self::Stack { .. } => Some(FailureCode::PolicyTrapped),
-            Self::Host { .. } | Self::Compiler { .. } => None,
+            Self::Host { .. } | Self::Compiler { .. } | Self::NotIncluded { .. } => None,
             _ => Some(FailureCode::PolicyRejected),
         }
     }

@@ -15,7 +15,7 @@ const NAME: &str = "ralph-gate-http.wasm";
 pub(crate) fn package(workspace: &Workspace) -> Result<PathBuf> {
     let folder = workspace.target().join("bindings");
     let bytes = step("building the gate behind HTTP", || {
-        ralph_gate_builder::build_http(workspace.root(), &folder.join("guest"))
+        ralph_gate_builder::build_http(workspace.root(), &workspace.target().join("guest"))
     })?;
     let path = folder.join("http").join(NAME);
     build::replace(&path, &bytes)?;

@@ -141,7 +141,8 @@ fn embed(
     build: fn(&Path, &Path) -> Result<Vec<u8>>,
 ) -> Result<Embedded> {
     let folder = workspace.target().join("bindings");
-    let bytes = build(workspace.root(), &folder.join("guest"))?;
+    // Where the host's components are built too: what they have in common is compiled once.
+    let bytes = build(workspace.root(), &workspace.target().join("guest"))?;
     let path = folder.join(name);
     build::replace(&path, &bytes)?;
     Ok(Embedded {
