@@ -67,6 +67,10 @@ impl Workspace {
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         let mut command = cargo();
         command.current_dir(&self.root).args(args);
+        if in_ci() {
+            // Nothing is compiled again there.
+            command.env("CARGO_INCREMENTAL", "0");
+        }
         command
     }
 
