@@ -95,7 +95,7 @@ impl WasiHttpView for Guest {
 impl HttpGate {
     /// The component's bytes, which other engines run, too.
     pub fn component() -> &'static [u8] {
-        COMPONENT
+        COMPONENT.get()
     }
 
     /// Compiles and links the component, which takes about as long as a second.
