@@ -1,4 +1,4 @@
-//! Builds the gate component and, by feature, the shipped policies and the gate behind HTTP.
+//! Builds the gate component and, by feature, the loop's memory, the shipped policies and the gate behind HTTP.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -31,6 +31,10 @@ fn main() -> Result<()> {
             write(policy.name, &component)?;
         }
     }
+    if is_on("MEMORY") {
+        let memory = ralph_gate_builder::build_memory(workspace, &guest)?;
+        write("memory", &memory)?;
+    }
     if is_on("SERVE") {
         write("http", &ralph_gate_builder::build_http(workspace, &guest)?)?;
     }
@@ -46,6 +50,9 @@ fn is_on(feature: &str) -> bool {
 fn watch(manifest_dir: &Path, workspace: &Path) {
     let mut inputs = vec![manifest_dir.join("build.rs")];
     inputs.extend(ralph_gate_builder::inputs(workspace));
+    if is_on("MEMORY") {
+        inputs.extend(ralph_gate_builder::memory_inputs(workspace));
+    }
     if is_on("SERVE") {
         inputs.extend(ralph_gate_builder::http_inputs(workspace));
     }

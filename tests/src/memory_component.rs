@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use ralph_gate::memory::disk::{self, Disk as _, SessionFolder};
-use ralph_gate::memory::{COMPONENT, MemoryError, Patience, SessionKey};
+use ralph_gate::memory::{MemoryError, Patience, SessionKey};
 use serde_json::Value;
 use wasmtime::component::{Component, HasSelf, Linker, ResourceAny};
 use wasmtime::{Config, Engine, Store};
@@ -36,7 +36,8 @@ use bindings::ralph::gate::disk as wit;
 /// Compiled once: that takes longer than all the tests.
 static CODE: LazyLock<(Engine, Component)> = LazyLock::new(|| {
     let engine = Engine::new(&Config::new()).expect("wasmtime has an engine");
-    let component = Component::new(&engine, COMPONENT).expect("the component compiles");
+    let component =
+        Component::new(&engine, ralph_gate_components::MEMORY).expect("the component compiles");
     (engine, component)
 });
 

@@ -9,6 +9,10 @@ pub const GATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/gate.wasm"));
 #[cfg(feature = "serve")]
 pub const HTTP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/http.wasm"));
 
+/// The loop's memory, for a host that has files of its own: see `wit/memory.wit`.
+#[cfg(feature = "memory")]
+pub const MEMORY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/memory.wasm"));
+
 /// The shipped policies, by name.
 #[cfg(feature = "policies")]
 pub const POLICIES: &[(&str, &[u8])] = &[

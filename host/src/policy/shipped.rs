@@ -30,6 +30,10 @@ impl Shipped {
 
     /// What the build script made of it, unless this program was built without it.
     #[cfg(feature = "policies")]
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "without the feature there is none"
+    )]
     pub(super) fn parts(self) -> Option<&'static Parts> {
         macro_rules! parts {
             ($name:literal) => {{
