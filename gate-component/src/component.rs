@@ -224,7 +224,7 @@ lower_record! {
         consecutive_failures, resumed
     }
     prd::PrdItem => PrdItem { id, title, passes }
-    prd::Prd => Prd { shape, items, passed, total }
+    prd::Prd => Prd { shape, items, passed, total, warnings }
     progress::ProgressEntry => ProgressEntry { iteration, title, body }
     progress::ProgressLog => ProgressLog { entries, preamble, torn }
     loop_file::LoopFile => LoopFile {

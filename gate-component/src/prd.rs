@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::error::{ErrorCode, GateError, Problem};
 use crate::order::{Index, sort};
 use crate::tree::decode::{Decoder, Path, closest, shorten};
+use crate::tree::json::Repeat;
 use crate::tree::{At, Entry, Node, Source, TextFormat, Value};
 use crate::vocabulary::{Word, vocabulary};
 
@@ -78,6 +79,8 @@ pub struct Prd {
     pub passed: u32,
     /// How many there are.
     pub total: u32,
+    /// What is read, but hardly meant like that: keys that are there twice, `passes` that is no boolean.
+    pub warnings: Vec<Problem>,
 }
 
 /// A change to one line of the checklist.
@@ -123,8 +126,9 @@ impl PrdUpdate {
 /// # Ok::<(), ralph_gate_component::error::GateError>(())
 /// ```
 pub fn read(text: &str) -> Result<Prd, GateError> {
-    let root = tree(text)?;
+    let (root, repeats) = tree(text)?;
     let (shape, lines) = lines(text, &root)?;
+    let warnings = warnings(Source::new(text, TextFormat::Json), &lines, &repeats);
     let items: Vec<PrdItem> = lines.into_iter().map(|line| line.item).collect();
     let passed = items.iter().filter(|item| item.passes).count();
     Ok(Prd {
@@ -132,6 +136,7 @@ pub fn read(text: &str) -> Result<Prd, GateError> {
         passed: saturate(passed),
         total: saturate(items.len()),
         items,
+        warnings,
     })
 }
 
@@ -147,7 +152,7 @@ pub fn read(text: &str) -> Result<Prd, GateError> {
 /// # Ok::<(), ralph_gate_component::error::GateError>(())
 /// ```
 pub fn update(text: &str, updates: &[PrdUpdate]) -> Result<String, GateError> {
-    let root = tree(text)?;
+    let (root, _) = tree(text)?;
     let (_, lines) = lines(text, &root)?;
     let targets = targets(updates, &lines)?;
     let mut edits = Vec::new();
@@ -157,10 +162,37 @@ pub fn update(text: &str, updates: &[PrdUpdate]) -> Result<String, GateError> {
     Ok(apply(text, edits))
 }
 
-fn tree(text: &str) -> Result<Node<'_>, GateError> {
+fn tree(text: &str) -> Result<(Node<'_>, Vec<Repeat>), GateError> {
     Source::new(text, TextFormat::Json)
         .read_repeated()
         .map_err(|problem| invalid(vec![problem]))
+}
+
+/// What a person should look at, in the order of the text.
+fn warnings(source: Source<'_>, lines: &[Line<'_, '_>], repeats: &[Repeat]) -> Vec<Problem> {
+    let mut decoder = Decoder::new(source);
+    for repeat in repeats {
+        let message = format!(
+            "the key `{}` appears twice, and the last one counts",
+            shorten(&repeat.key)
+        );
+        let help = "keep one of them".to_owned();
+        decoder.problem(repeat.at, Path::Root, message, Some(help));
+    }
+    for line in lines {
+        let unknown = status(line.node)
+            .filter(|entry| !matches!(entry.node.value, Value::Bool(_) | Value::Null));
+        if let Some(entry) = unknown {
+            let message = format!(
+                "`{}` of `{}` is neither true nor false, so it has not passed",
+                entry.key,
+                shorten(&line.item.id)
+            );
+            let help = "write `true` without quotes when it has".to_owned();
+            decoder.problem(entry.node.at, Path::Root, message, Some(help));
+        }
+    }
+    decoder.into_problems()
 }
 
 fn invalid(problems: Vec<Problem>) -> GateError {
@@ -263,7 +295,7 @@ fn find_list<'n, 'a>(decoder: &mut Decoder<'_>, root: &'n Node<'a>) -> Option<Li
         [] => {
             if let Value::Map(_) = root.value {
                 let help = closest_list(entries).unwrap_or_else(|| "add one of them".to_owned());
-                let message = "neither `userStories` nor `items` is there";
+                let message = "there is no `userStories`, `stories`, `items` or `tasks`";
                 decoder.problem(root.at, Path::Root, message, Some(help));
             }
             None
@@ -685,7 +717,7 @@ mod tests {
         let prd = read(r#"{"userStories": [{"id": "a", "title": "t", "passes": true}]}"#).unwrap();
         assert_eq!(
             serde_json::to_string(&prd).unwrap(),
-            r#"{"shape":"user_stories","items":[{"id":"a","title":"t","passes":true}],"passed":1,"total":1}"#
+            r#"{"shape":"user_stories","items":[{"id":"a","title":"t","passes":true}],"passed":1,"total":1,"warnings":[]}"#
         );
     }
 
@@ -721,12 +753,12 @@ mod tests {
             ),
             (
                 "{\"userstories\": []}",
-                "prd.json: line 1, column 1: neither `userStories` nor `items` is there; \
+                "prd.json: line 1, column 1: there is no `userStories`, `stories`, `items` or `tasks`; \
                  did you mean `userStories` instead of `userstories`?",
             ),
             (
                 "{}",
-                "prd.json: line 1, column 1: neither `userStories` nor `items` is there; add one of them",
+                "prd.json: line 1, column 1: there is no `userStories`, `stories`, `items` or `tasks`; add one of them",
             ),
             (
                 "{\"items\": [],\n \"userStories\": []}",
@@ -946,7 +978,7 @@ mod tests {
                 "round {round}: twice is once"
             );
             // In front of the item and behind it, every byte is the same.
-            let root = tree(&text).unwrap();
+            let (root, _) = tree(&text).unwrap();
             let (_, lines) = lines(&text, &root).unwrap();
             let item = range_at(&text, lines[target].node);
             assert!(

@@ -191,6 +191,7 @@ pub fn resume(
     state.stall.reset();
     for check in &mut state.checks {
         check.fewest = None;
+        check.forget_states();
     }
     Ok(state.write())
 }

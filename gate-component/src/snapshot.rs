@@ -40,6 +40,26 @@ pub struct CheckMemory {
     pub(crate) fewest: Option<u32>,
     /// Whether an operator waived it.
     pub(crate) waived: bool,
+    /// What it did before the first iteration.
+    pub(crate) baseline: Option<SeenOn>,
+}
+
+/// What a check was seen to do on a state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SeenOn {
+    pub(crate) state: String,
+    pub(crate) passed: bool,
+    pub(crate) failed: bool,
+}
+
+impl CheckMemory {
+    /// Forget what it did on which state: a person may have mended what lies outside the work.
+    pub(crate) fn forget_states(&mut self) {
+        self.state.clear();
+        self.passed = false;
+        self.failed = false;
+        self.baseline = None;
+    }
 }
 
 /// A loop's state between two iterations.
@@ -297,23 +317,40 @@ fn write_check(check: &CheckMemory) -> String {
             text.to_owned()
         }
     };
-    let seen = match (check.passed, check.failed) {
-        (false, false) => "-",
-        (true, false) => "pass",
-        (false, true) => "fail",
-        (true, true) => "flaky",
-    };
+    let seen = write_seen(check.passed, check.failed);
+    let baseline = check.baseline.as_ref().map_or_else(String::new, |seen| {
+        format!(" {} {}", write_seen(seen.passed, seen.failed), seen.state)
+    });
     let fewest = check
         .fewest
         .map_or_else(String::new, |fewest| fewest.to_string());
     format!(
-        "{seen} {} {} {} {} {}",
+        "{seen} {} {} {} {} {}{baseline}",
         or_dash(&check.state),
         or_dash(&check.failure),
         check.since,
         or_dash(&fewest),
         if check.waived { WAIVED } else { "-" },
     )
+}
+
+fn write_seen(passed: bool, failed: bool) -> &'static str {
+    match (passed, failed) {
+        (false, false) => "-",
+        (true, false) => "pass",
+        (false, true) => "fail",
+        (true, true) => "flaky",
+    }
+}
+
+fn read_seen(word: &str) -> Option<(bool, bool)> {
+    match word {
+        "-" => Some((false, false)),
+        "pass" => Some((true, false)),
+        "fail" => Some((false, true)),
+        "flaky" => Some((true, true)),
+        _ => None,
+    }
 }
 
 fn read_compared(text: &str) -> Option<Compared> {
@@ -336,13 +373,7 @@ fn read_part(text: &str) -> Option<PartMemory> {
 
 fn read_check(text: &str) -> Option<CheckMemory> {
     let mut words = text.split(' ');
-    let (passed, failed) = match words.next()? {
-        "-" => (false, false),
-        "pass" => (true, false),
-        "fail" => (false, true),
-        "flaky" => (true, true),
-        _ => return None,
-    };
+    let (passed, failed) = read_seen(words.next()?)?;
     let mut word = || words.next().map(|word| if word == "-" { "" } else { word });
     let check = CheckMemory {
         state: word()?.to_owned(),
@@ -358,6 +389,18 @@ fn read_check(text: &str) -> Option<CheckMemory> {
             "" => false,
             WAIVED => true,
             _ => return None,
+        },
+        baseline: match words.next() {
+            None => None,
+            Some(seen) => {
+                let (passed, failed) = read_seen(seen)?;
+                let state = words.next()?.to_owned();
+                Some(SeenOn {
+                    state,
+                    passed,
+                    failed,
+                })
+            }
         },
     };
     words.next().is_none().then_some(check)

@@ -4,6 +4,7 @@
 
 mod auditing;
 mod beginning;
+mod beside_the_files;
 mod cheating;
 mod commits;
 mod crashing;

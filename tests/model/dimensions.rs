@@ -392,6 +392,7 @@ pub(crate) fn before() -> Dimension {
         ("is baseline", Before::IsBaseline),
         ("failed baseline", Before::FailedBaseline),
         ("passed baseline", Before::PassedBaseline),
+        ("failed baseline, other work since", Before::LeftBaseline),
         ("waived", Before::Waived),
         ("passed here", Before::PassedHere),
         ("failed here", Before::FailedHere),

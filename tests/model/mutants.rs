@@ -56,6 +56,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake::FailedIsCompared,
     Mistake::LongCyclesIgnored,
     Mistake::BaselineForgotten,
+    Mistake::BaselineForgottenLater,
     Mistake::WaiversIgnored,
     Mistake::WaiverForgotten,
     Mistake::WaiverNeedsNoPermission,

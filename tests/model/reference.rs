@@ -96,6 +96,8 @@ pub(crate) enum Mistake {
     /// Only cycles of up to four are looked for.
     LongCyclesIgnored,
     BaselineForgotten,
+    /// What was seen before the first iteration is forgotten once a check was run on another state.
+    BaselineForgottenLater,
     WaiversIgnored,
     WaiverForgotten,
     WaiverNeedsNoPermission,
@@ -652,22 +654,36 @@ impl Loop {
 
     /// What evidence said of this check on these artifacts. The specification doesn't say how far
     /// back; the gate's state is bounded, so what was said of a state is forgotten once the check
-    /// was run on another one.
+    /// was run on another one, but for what was said before the first iteration. Who resumes a loop
+    /// may have mended what the artifacts don't show, so all of it is forgotten then.
     fn said_before(&self, place: usize, work: Work) -> Vec<Outcome> {
         if work.artifact.is_none() || self.is(Mistake::FlakyForgotten) {
             return Vec::new();
         }
+        let past = self.since_resumed();
+        let said = |past: &Past| Some((past.iteration.work, past.judged.get(place)?.said.clone()));
+        let newest = past
+            .iter()
+            .rev()
+            .filter_map(said)
+            .filter(|(_, said)| !said.is_empty())
+            .take_while(|(then, _)| then.artifact == work.artifact);
+        let on_other_work = past
+            .iter()
+            .filter_map(said)
+            .any(|(then, said)| !said.is_empty() && then.artifact != work.artifact);
+        let forgets_baseline = self.is(Mistake::BaselineForgotten)
+            || self.resumed_after > 0
+            || (on_other_work && self.is(Mistake::BaselineForgottenLater));
         let baseline = self
             .baseline
             .iter()
-            .filter(|_| !self.is(Mistake::BaselineForgotten));
-        baseline
-            .chain(&self.past)
-            .rev()
-            .filter_map(|past| Some((past.iteration.work, past.judged.get(place)?)))
-            .filter(|(_, judged)| !judged.said.is_empty())
-            .take_while(|(then, _)| then.artifact == work.artifact)
-            .flat_map(|(_, judged)| judged.said.iter().rev().copied())
+            .filter(|_| !forgets_baseline)
+            .filter_map(said)
+            .filter(|(then, _)| then.artifact == work.artifact);
+        newest
+            .chain(baseline)
+            .flat_map(|(_, said)| said.into_iter().rev())
             .collect()
     }
 

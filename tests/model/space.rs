@@ -46,6 +46,7 @@ pub(crate) enum Before {
     IsBaseline,
     FailedBaseline,
     PassedBaseline,
+    LeftBaseline,
     Waived,
     PassedHere,
     FailedHere,
@@ -188,7 +189,10 @@ impl Situation {
         let mut past = self.past();
         let first = u32::from(!matches!(
             self.before,
-            Before::IsBaseline | Before::FailedBaseline | Before::PassedBaseline
+            Before::IsBaseline
+                | Before::FailedBaseline
+                | Before::PassedBaseline
+                | Before::LeftBaseline
         ));
         for (index, iteration) in (first..).zip(&mut past) {
             iteration.index = index;
@@ -275,6 +279,7 @@ impl Situation {
             Before::IsBaseline => Vec::new(),
             Before::FailedBaseline | Before::FailedHere => vec![self.all(a, Fail)],
             Before::PassedBaseline | Before::PassedHere => vec![self.all(a, Pass)],
+            Before::LeftBaseline => vec![self.all(a, Fail), self.all(b, Fail)],
             Before::Waived => vec![Iteration {
                 waivers: vec!["tests"],
                 ..b

@@ -128,7 +128,12 @@ fn baseline() -> Space {
         vec![
             enforcement(),
             token().only(&["none", "text"]),
-            before().only(&["is baseline", "failed baseline", "passed baseline"]),
+            before().only(&[
+                "is baseline",
+                "failed baseline",
+                "passed baseline",
+                "failed baseline, other work since",
+            ]),
             index(),
             tests().only(&["pass", "fail", "error", "missing", "flaky", "error pass"]),
             action(),
@@ -279,6 +284,26 @@ fn full_evidence() -> Vec<Space> {
     ]
 }
 
+/// What evidence says of states that were seen before.
+fn telling_evidence() -> Space {
+    Space::new(
+        "evidence",
+        vec![
+            on_flaky(),
+            checks().only(&["one", "reruns failures"]),
+            before().only(&[
+                "nothing",
+                "failed here",
+                "flaky here",
+                "erred here",
+                "failed baseline",
+                "failed baseline, other work since",
+            ]),
+            tests(),
+        ],
+    )
+}
+
 /// Just enough to tell a wrong model from a right one.
 pub(crate) fn telling() -> Vec<Space> {
     vec![
@@ -322,21 +347,7 @@ pub(crate) fn telling() -> Vec<Space> {
                 duration(),
             ],
         ),
-        Space::new(
-            "evidence",
-            vec![
-                on_flaky(),
-                checks().only(&["one", "reruns failures"]),
-                before().only(&[
-                    "nothing",
-                    "failed here",
-                    "flaky here",
-                    "erred here",
-                    "failed baseline",
-                ]),
-                tests(),
-            ],
-        ),
+        telling_evidence(),
         waivers(),
         Space::new(
             "blocked",

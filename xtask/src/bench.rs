@@ -5,6 +5,7 @@ mod hook;
 mod http;
 mod leak;
 mod report;
+mod size;
 
 use std::fs;
 use std::path::Path;
@@ -35,6 +36,7 @@ pub(crate) const COMMAND: Command = Command {
               http     questions to a server at 1, 16 and 64 connections, beside its own echo; its memory over a million (needs wrk)\n\
               report   the effectiveness report over 100,000 runs, beside wc and jq\n\
               leak     a million evaluations in Node, and what they leave behind\n\
+              size     what the command is made of: its sections, and its code by crate (needs nm)\n\
               all      all of them; this is also what happens without a word",
     flags: &[
         Flag {
@@ -48,7 +50,7 @@ pub(crate) const COMMAND: Command = Command {
     ],
     words: &[
         "gate", "memory", "loop", "policy", "startup", "hook", "bindings", "web", "http", "report",
-        "leak", "all",
+        "leak", "size", "all",
     ],
     examples: &["cargo xtask bench", "cargo xtask bench startup --quick"],
     run,
@@ -121,7 +123,8 @@ pub(crate) fn measure_all(workspace: &Workspace, which: &str, form: Form) -> Res
             step(title, || bench(workspace, name, form))?;
         }
     }
-    let others: [(&str, Measure); 7] = [
+    let others: [(&str, Measure); 8] = [
+        ("size", size::measure),
         ("startup", startup),
         ("hook", hook::measure),
         ("bindings", bindings::measure),

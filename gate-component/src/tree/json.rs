@@ -8,12 +8,24 @@ use crate::order::Index;
 
 /// Read one JSON value that fills the whole text. A byte order mark is skipped.
 pub fn read(text: &str) -> Result<Node<'_>, ReadError> {
-    read_with(text, Repeated::Refused)
+    read_with(text, Repeated::Refused).map(|(node, _)| node)
 }
 
 /// The same of a text in which a key may be repeated: its last value counts, as in every other reader of JSON.
-pub fn read_repeated(text: &str) -> Result<Node<'_>, ReadError> {
+pub fn read_repeated(text: &str) -> Result<(Node<'_>, Vec<Repeat>), ReadError> {
     read_with(text, Repeated::LastCounts)
+}
+
+/// Objects that have a key twice and are told: the first ones.
+const MAX_REPEATS: usize = 100;
+
+/// A key that an object has twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeat {
+    /// Where the key is again.
+    pub at: At,
+    /// The key.
+    pub key: String,
 }
 
 /// What becomes of a key that an object has twice.
@@ -23,10 +35,11 @@ enum Repeated {
     LastCounts,
 }
 
-fn read_with(text: &str, repeated: Repeated) -> Result<Node<'_>, ReadError> {
+fn read_with(text: &str, repeated: Repeated) -> Result<(Node<'_>, Vec<Repeat>), ReadError> {
     let mut reader = Reader {
         text,
         repeated,
+        repeats: Vec::new(),
         bytes: text.as_bytes(),
         position: if text.starts_with('\u{feff}') { 3 } else { 0 },
         budget: NodeBudget::new(),
@@ -38,7 +51,7 @@ fn read_with(text: &str, repeated: Repeated) -> Result<Node<'_>, ReadError> {
     let node = reader.value(0)?;
     reader.skip_space();
     match reader.peek() {
-        None => Ok(node),
+        None => Ok((node, reader.repeats)),
         Some(_) => Err(reader.error("text after the end of the JSON value")),
     }
 }
@@ -46,6 +59,7 @@ fn read_with(text: &str, repeated: Repeated) -> Result<Node<'_>, ReadError> {
 struct Reader<'a> {
     text: &'a str,
     repeated: Repeated,
+    repeats: Vec<Repeat>,
     bytes: &'a [u8],
     position: usize,
     budget: NodeBudget,
@@ -171,7 +185,15 @@ impl<'a> Reader<'a> {
                     self.position += 1;
                     return match duplicate_key(&entries) {
                         None => Ok(entries),
-                        Some(_) if self.repeated == Repeated::LastCounts => Ok(last_ones(entries)),
+                        Some(entry) if self.repeated == Repeated::LastCounts => {
+                            if self.repeats.len() < MAX_REPEATS {
+                                self.repeats.push(Repeat {
+                                    at: entry.at,
+                                    key: entry.key.clone().into_owned(),
+                                });
+                            }
+                            Ok(last_ones(entries))
+                        }
                         Some(entry) => Err(ReadError::new(
                             entry.at,
                             format!("the key `{}` appears twice", entry.key),
@@ -381,7 +403,9 @@ mod tests {
         assert_eq!(error("01"), "a number can't begin with `0`");
         assert_eq!(error("1 2"), "text after the end of the JSON value");
         assert_eq!(error("{\"a\":1,\"a\":2}"), "the key `a` appears twice");
-        let node = read_repeated("{\"a\":1,\"b\":3,\"a\":2}").unwrap();
+        let (node, repeats) = read_repeated("{\"a\":1,\"b\":3,\"a\":2}").unwrap();
+        assert_eq!(repeats.len(), 1);
+        assert_eq!(repeats[0].key, "a");
         let Value::Map(entries) = node.value else {
             panic!("no object");
         };

@@ -155,7 +155,7 @@ impl<'a> Source<'a> {
     }
 
     /// Read a JSON text that programs wrote and people edited: of a repeated key the last value counts.
-    pub fn read_repeated(&self) -> Result<Node<'a>, Problem> {
+    pub fn read_repeated(&self) -> Result<(Node<'a>, Vec<json::Repeat>), Problem> {
         json::read_repeated(self.text)
             .map_err(|error| self.problem(error.at, String::new(), error.message, None))
     }

@@ -8,7 +8,7 @@ use crate::digest::{Digest, short};
 use crate::feedback::clean;
 use crate::iteration::{CheckResult, FailureCode, Iteration, Outcome};
 use crate::order::sort;
-use crate::snapshot::{CheckMemory, State};
+use crate::snapshot::{CheckMemory, SeenOn, State};
 use crate::stall::Failing;
 use crate::vocabulary::Word;
 
@@ -173,7 +173,7 @@ impl Assessed {
             if same.is_some() {
                 unchanged.push((judged.assessment.id.clone(), since));
             }
-            let mut memory = judged.remember(old, failure, since);
+            let mut memory = judged.remember(old, index, failure, since);
             if compared {
                 memory.fewest = judged.fewest(old);
             }
@@ -207,7 +207,13 @@ impl Judged {
     }
 
     /// An iteration without evidence does not make the gate forget what it knew.
-    fn remember(&self, old: Option<&CheckMemory>, failure: String, since: u32) -> CheckMemory {
+    fn remember(
+        &self,
+        old: Option<&CheckMemory>,
+        index: u32,
+        failure: String,
+        since: u32,
+    ) -> CheckMemory {
         let (state, seen) = match (self.seen, old) {
             (Some(seen), _) => (&self.state, seen),
             (None, None) => (&self.state, Seen::default()),
@@ -227,7 +233,21 @@ impl Judged {
             since,
             fewest: old.and_then(|old| old.fewest),
             waived: self.waived,
+            baseline: self.baseline(index, old),
         }
+    }
+
+    /// What it did before the first iteration: kept, so that a way back to that state is no new start.
+    fn baseline(&self, index: u32, old: Option<&CheckMemory>) -> Option<SeenOn> {
+        if index > 0 {
+            return old?.baseline.clone();
+        }
+        let seen = self.seen.filter(|seen| *seen != Seen::default())?;
+        (!self.state.is_empty()).then(|| SeenOn {
+            state: self.state.clone(),
+            passed: seen.passed,
+            failed: seen.failed,
+        })
     }
 
     /// The fewest tests that failed in it so far.
@@ -371,13 +391,19 @@ impl Evidence<'_> {
 
     /// What is remembered of the same state.
     fn seen_before(&self, before: Option<&CheckMemory>) -> Seen {
-        match before.zip(self.fingerprint) {
-            Some((before, fingerprint)) if before.state == short(fingerprint) => Seen {
-                passed: before.passed,
-                failed: before.failed,
-            },
-            _ => Seen::default(),
-        }
+        let Some((before, state)) = before.zip(self.fingerprint.map(short)) else {
+            return Seen::default();
+        };
+        let newest = (before.state == state).then_some(Seen {
+            passed: before.passed,
+            failed: before.failed,
+        });
+        let baseline = before.baseline.as_ref().filter(|seen| seen.state == state);
+        let baseline = baseline.map(|seen| Seen {
+            passed: seen.passed,
+            failed: seen.failed,
+        });
+        newest.unwrap_or_default().and(baseline.unwrap_or_default())
     }
 
     fn reason(
@@ -410,14 +436,19 @@ impl Evidence<'_> {
                 ),
             };
         }
-        if let Some(reason) = result
+        let given = result
             .reason
             .as_deref()
-            .filter(|reason| !reason.trim().is_empty())
-        {
-            return clean(reason, MAX_REASON);
+            .filter(|reason| !reason.trim().is_empty());
+        match given {
+            // What a check says that passed is no reason to refuse it.
+            Some(reason) if code == FailureCode::CheckFlaky && outcome == Outcome::Pass => clean(
+                &format!("it failed before on this same state of the work, and now: {reason}"),
+                MAX_REASON,
+            ),
+            Some(reason) => clean(reason, MAX_REASON),
+            None => default_reason(code, outcome).to_owned(),
         }
-        default_reason(code, outcome).to_owned()
     }
 }
 

@@ -530,11 +530,25 @@ fn html(content: &[u8]) -> Option<Ending> {
         return Some(Ending::RawTag);
     }
     // Any other tag begins a block where it stands alone on its line.
-    let is_alone = !after.is_empty() && memchr(b'>', after) == Some(after.len() - 1);
+    let is_alone = tag_end(after) == Some(after.len().wrapping_sub(1));
     let is_block = BLOCKS
         .split_ascii_whitespace()
         .any(|block| is(block.as_bytes()));
     (is_block || is_alone).then_some(Ending::BlankLine)
+}
+
+/// Where the `>` is that ends a tag: the first one that is in no quoted value.
+fn tag_end(rest: &[u8]) -> Option<usize> {
+    let mut quote = None;
+    rest.iter().position(|byte| {
+        match (quote, *byte) {
+            (None, b'>') => return true,
+            (None, b'"' | b'\'') => quote = Some(*byte),
+            (Some(open), byte) if open == byte => quote = None,
+            _ => {}
+        }
+        false
+    })
 }
 
 /// Where an HTML block ends that begins with the line from `start` to `first_end`.

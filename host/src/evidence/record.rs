@@ -1,9 +1,11 @@
 //! The record of a check: when, what, with which result, and for which iteration.
 
+use ralph_gate_component::Word as _;
 use serde::{Deserialize, Serialize};
 
 use super::policy::PolicyRecord;
 use super::reports::TestCounts;
+use crate::config::KindName;
 use crate::engine::{CheckResult, FailureCode, Outcome};
 use crate::process::{Captured, Leftover, Redactor};
 
@@ -59,6 +61,16 @@ pub struct Attempt {
     /// Processes that it left running; they were killed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub leftovers: Vec<String>,
+}
+
+impl Evidence {
+    /// What it says of something that the files of the work don't show: commits, stories, a file that git ignores. None of
+    /// other checks.
+    pub(crate) fn beside_the_files(&self) -> Option<(&str, Outcome, &str)> {
+        let kinds = [KindName::PrdAllPass, KindName::Git, KindName::File];
+        let looks_only = kinds.iter().any(|kind| kind.as_str() == self.kind);
+        looks_only.then_some((&self.check, self.outcome, &self.reason))
+    }
 }
 
 impl Attempt {

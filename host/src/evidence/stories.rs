@@ -219,6 +219,7 @@ mod tests {
             items,
             passed: 0,
             total: u32::try_from(stories.len()).unwrap(),
+            warnings: Vec::new(),
         };
         prd.passed = count(&prd);
         prd

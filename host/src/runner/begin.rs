@@ -228,6 +228,7 @@ impl<'l> Loop<'l> {
             redactor,
             excluded: excluded(setting.config),
             behind: BTreeSet::new(),
+            odd_in_prd: Vec::new(),
             feedback: None,
             exit: None,
         }

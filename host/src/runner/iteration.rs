@@ -65,6 +65,7 @@ impl Loop<'_> {
         let brief = self.session.brief()?;
         let index = brief.iteration;
         let prd = self.store.prd().ok().flatten();
+        self.warn_of(prd.as_ref());
         let learned = self.store.recent_progress(LEARNED)?;
         let prompt = prompt::write(&Material {
             task: &self.agent.prompt,
@@ -100,6 +101,19 @@ impl Loop<'_> {
             verdict: &verdict,
         });
         Ok((index, verdict))
+    }
+
+    /// Tells what is odd in the checklist, once.
+    fn warn_of(&mut self, prd: Option<&Prd>) {
+        let warnings = prd.map_or_else(Vec::new, |prd| prd.warnings.clone());
+        if warnings == self.odd_in_prd {
+            return;
+        }
+        for odd in &warnings {
+            let warning = format!("prd.json, line {}: {}", odd.line, odd.message);
+            self.watch.see(&LoopEvent::Warning(&warning));
+        }
+        self.odd_in_prd = warnings;
     }
 
     /// Looks at the work, runs the checks, and looks at what else was done.
@@ -232,7 +246,7 @@ impl Loop<'_> {
             canceled: order.canceled,
             output: said.map_or_else(String::new, |said| said.output.clone()),
             checks: evidence.map(Evidence::result).collect(),
-            artifacts: gathered.work.artifacts.clone(),
+            artifacts: gathered.work.with(&gathered.evidence),
             tool_outputs: Vec::new(),
             tampered: gathered.tripped.iter().map(tampering).collect(),
             usage: Usage {

@@ -48,7 +48,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{Config, Terms};
-use crate::engine::{GateEngine, Mode, RouteReason, Session, Verdict};
+use crate::engine::{GateEngine, Mode, Problem, RouteReason, Session, Verdict};
 use crate::evidence::PolicyRunner;
 use crate::memory::{FileStore, SessionKey};
 use crate::process::Redactor;
@@ -87,6 +87,8 @@ pub struct Loop<'l> {
     excluded: Vec<String>,
     /// Files of the memory that could not be brought up to date.
     behind: BTreeSet<String>,
+    /// What is odd in the checklist, as it was told last.
+    odd_in_prd: Vec<Problem>,
     /// What the gate said last, for the agent.
     feedback: Option<String>,
     /// The exit code of the agent's last turn.

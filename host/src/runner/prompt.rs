@@ -135,6 +135,7 @@ mod tests {
             }],
             passed: 0,
             total: 1,
+            warnings: Vec::new(),
         };
         let text = write(&Material {
             task: "",

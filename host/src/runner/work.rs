@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{Loop, RunError};
 use crate::config::Check;
 use crate::engine::{Artifact, ArtifactKind, Iteration};
+use crate::evidence::Evidence;
 use crate::worktree::{self, ChangedFile, ContentLimits, MatchingFile, Repository, Settings};
 
 /// More artifacts than this are folded into one.
@@ -29,6 +30,28 @@ pub(super) struct Work {
     pub(super) artifacts: Vec<Artifact>,
     /// Of the whole working tree, where there is a repository.
     pub(super) tree: Option<String>,
+}
+
+/// The artifact that stands for what checks see beside the files.
+const BESIDE: &str = "beside the files";
+
+impl Work {
+    /// What the gate compares. Where a check looks at commits, at the checklist or at a file that git ignores, what it saw is
+    /// part of it: otherwise a turn that only commits would leave the work as it was, on which the check had failed.
+    pub(super) fn with(&self, evidence: &[Evidence]) -> Vec<Artifact> {
+        let seen: Vec<_> = evidence
+            .iter()
+            .filter_map(Evidence::beside_the_files)
+            .collect();
+        let mut artifacts = self.artifacts.clone();
+        // Without anything else it would say that the work is the same as long as these checks say the same.
+        if !artifacts.is_empty() && !seen.is_empty() {
+            let seen = serde_json::to_vec(&seen).unwrap_or_default();
+            let seen = blake3::hash(&seen).to_hex().to_string();
+            artifacts.push(digest(BESIDE.to_owned(), seen));
+        }
+        artifacts
+    }
 }
 
 impl Loop<'_> {

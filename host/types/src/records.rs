@@ -999,6 +999,8 @@ pub struct Prd {
     pub items: Vec<PrdItem>,
     pub passed: u32,
     pub total: u32,
+    /// What is read, but hardly meant like that: keys that are there twice, `passes` that is no boolean.
+    pub warnings: Vec<Problem>,
 }
 
 /// A change to one line of the checklist.

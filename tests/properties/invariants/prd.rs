@@ -59,13 +59,39 @@ fn one_update(text: &str, before: &Prd, index: usize, change: &PrdUpdate) {
     item.passes = change.passes;
     let passed = expected.items.iter().filter(|item| item.passes).count();
     expected.passed = u32::try_from(passed).unwrap();
-    assert_eq!(read(&changed).unwrap(), expected, "{changed}");
+    let found = read(&changed).unwrap();
+    warnings(before, &found, &changed);
+    expected.warnings.clone_from(&found.warnings);
+    assert_eq!(found, expected, "{changed}");
     assert_eq!(
         update(&changed, std::slice::from_ref(change)).unwrap(),
         changed,
         "twice is once"
     );
     untouched(text, &changed, before.shape, index, change);
+}
+
+/// A change brings no new oddity, and takes away at most that of its own line.
+fn warnings(before: &Prd, after: &Prd, changed: &str) {
+    let messages = |prd: &Prd| -> Vec<String> {
+        let messages = prd.warnings.iter();
+        messages.map(|warning| warning.message.clone()).collect()
+    };
+    let mut gone = messages(before);
+    if gone.len() >= 100 {
+        // Not all of them are told.
+        return;
+    }
+    for message in messages(after) {
+        let place = gone.iter().position(|known| *known == message);
+        gone.remove(place.unwrap_or_else(|| panic!("{message}: {changed}")));
+    }
+    assert!(gone.len() <= 1, "{gone:?}: {changed}");
+    assert!(
+        gone.iter()
+            .all(|message| message.contains("neither true nor false")),
+        "{gone:?}: {changed}"
+    );
 }
 
 /// Everything before and behind the line is there byte for byte, and so are the line's other fields.
