@@ -1146,8 +1146,8 @@ class PrdItem:
 
 
 PrdShape = Literal[
-    "user_stories",  # The public Ralph format: `userStories[].passes`.
-    "items",  # A plain list: `items[]`.
+    "user_stories",  # The public Ralph format: `userStories[].passes`. `stories` is read like it.
+    "items",  # A plain list: `items[]`. `tasks`, and a list without an object around it, are read like it.
 ]
 """Which of the two shapes of `prd.json` it is."""
 
@@ -1164,6 +1164,9 @@ class Prd:
 
     total: int
 
+    warnings: list[Problem]
+    """What is read, but hardly meant like that: keys that are there twice, `passes` that is no boolean."""
+
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Prd:
         """From the gate's answer."""
@@ -1172,6 +1175,7 @@ class Prd:
             items=[PrdItem.from_json(item) for item in value["items"]],
             passed=value["passed"],
             total=value["total"],
+            warnings=[Problem.from_json(item) for item in value["warnings"]],
         )
 
 
