@@ -95,6 +95,29 @@ fn one_hundred_megabytes_are_refused_with_size_and_limit() {
 }
 
 #[test]
+fn a_problem_in_piped_text_is_shown_with_its_line_as_in_a_file() {
+    let files = Files::new();
+    for (command, text, line) in [
+        (
+            &["evaluate"][..],
+            "{\n  \"contract\": { \"mode\": \"ralf\" },\n  \"iteration\": {}\n}\n",
+            "   2 |   \"contract\": { \"mode\": \"ralf\" },\n     |                         ^^^^^^\n",
+        ),
+        (
+            &["fingerprint"],
+            "{\n  \"index\": one\n}\n",
+            "   2 |   \"index\": one\n     |            ^",
+        ),
+    ] {
+        let piped = run_with(command, text.as_bytes());
+        assert!(piped.stderr.contains(line), "{}", piped.stderr);
+        let file = files.write("input.json", text);
+        let named = on_file(command, &file);
+        assert_eq!(named.stderr.replace(&file, "standard input"), piped.stderr);
+    }
+}
+
+#[test]
 fn standard_input_is_not_read_beyond_the_limit() {
     let run = run_with(&["promise"], &vec![b'x'; (32 << 20) + 1]);
     assert_helps(&run, "standard input has more than 33554432 bytes");

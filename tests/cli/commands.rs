@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::harness::{Files, command, run, run_with};
 
-const COMMANDS: [&[&str]; 38] = [
+pub(crate) const COMMANDS: [&[&str]; 39] = [
     &["run"],
     &["init"],
     &["hook"],
@@ -43,6 +43,7 @@ const COMMANDS: [&[&str]; 38] = [
     &["version"],
     &["component"],
     &["completions"],
+    &["man"],
 ];
 
 #[test]
@@ -78,6 +79,29 @@ fn wrong_arguments_end_with_one_because_two_means_continue() {
             run.stderr.contains("Usage") || run.stderr.contains("--help"),
             "{run:?}"
         );
+    }
+}
+
+#[test]
+fn a_forgotten_dash_is_put_before_the_agent_and_not_before_a_value_of_that_name() {
+    for (words, tip) in [
+        (
+            &["run", "--prompt", "claude", "claude", "-p"][..],
+            "run --prompt claude -- claude -p",
+        ),
+        (
+            &["-C", "run", "run", "--plain", "claude"],
+            "-C run run --plain -- claude",
+        ),
+        (
+            &["run", "--prompt=claude", "claude"],
+            "run --prompt=claude -- claude",
+        ),
+    ] {
+        let said = run(words);
+        assert_eq!(said.code, 1, "{said:?}");
+        let tip = format!("put `--` before the agent: ralph-gate {tip}\n");
+        assert!(said.stderr.contains(&tip), "{said:?}");
     }
 }
 

@@ -18,5 +18,7 @@ mod policy;
 mod pty;
 #[cfg(unix)]
 mod report;
+#[cfg(unix)]
+mod shells;
 #[cfg(target_os = "linux")]
 mod view;

@@ -86,7 +86,8 @@ fn s01_ac5_the_last_iteration_stops_the_loop_with_a_message() {
     let answer = project.stop("still not", true);
     assert_eq!(answer["decision"], Value::Null);
     let note = answer["systemMessage"].as_str().unwrap();
-    assert!(note.contains("max_iters after 2 iterations"), "{note}");
+    assert!(note.contains("limit of 2 iterations reached"), "{note}");
+    assert!(!note.contains('_'), "a code is no word: {note}");
 }
 
 #[test]

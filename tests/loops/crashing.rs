@@ -37,7 +37,10 @@ fn an_agent_that_crashes_is_reported_with_what_it_complained_about() {
     let memory = workplace.memory().unwrap();
     let handoff = fs::read_to_string(memory.join("handoff.md")).unwrap();
     see_that_it_is_said("handoff", &handoff);
-    assert!(handoff.contains("max_consecutive_failures"), "{handoff}");
+    assert!(
+        handoff.contains("the agent failed again and again"),
+        "{handoff}"
+    );
     let log = fs::read_to_string(memory.join("events.jsonl")).unwrap();
     assert!(!log.contains("sk-a1b2"), "{log}");
 }

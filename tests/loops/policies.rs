@@ -116,6 +116,23 @@ fn a_component_that_is_none_is_rejected_before_the_agent_begins() {
 }
 
 #[test]
+fn a_policy_is_announced_while_it_is_compiled_and_not_when_it_was_before() {
+    let told = "compiling policy quality\n";
+    let cache = tempfile::tempdir().unwrap();
+    let variables = [("XDG_CACHE_HOME", cache.path().to_str().unwrap())];
+    let component = policies::component("words-orders").unwrap();
+    let run = |form: &str| {
+        let workplace = judged_by(&component);
+        let running = workplace.start_among(&variables, &[form], &[], &three_tries());
+        running.end()
+    };
+    let cold = run("--json");
+    assert_eq!(cold.stderr.matches(told).count(), 1, "{cold:?}");
+    assert!(!cold.stdout.contains("compiling"), "{cold:?}");
+    assert!(!run("--plain").stderr.contains(told), "the code is there");
+}
+
+#[test]
 fn the_words_of_a_hostile_policy_reach_the_agent_as_one_visible_line_and_complete_nothing() {
     for name in ["words-escapes", "words-turned-around", "words-orders"] {
         let workplace = judged_by(&policies::component(name).unwrap());

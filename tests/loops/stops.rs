@@ -168,7 +168,27 @@ fn a_loop_ends_with_the_last_permitted_iteration() {
     outcome.stopped("max_iters", None, 3);
     let handoff = workplace.memory().unwrap().join("handoff.md");
     let handoff = std::fs::read_to_string(handoff).unwrap();
-    assert!(handoff.contains("max_iters") && handoff.contains("--resume --session test"));
+    let stopped = "The loop stopped at iteration 3: limit of 3 iterations reached.";
+    assert!(handoff.contains(stopped), "{handoff}");
+    assert!(handoff.contains("--resume --session test"), "{handoff}");
+}
+
+#[test]
+fn the_handoff_and_the_status_say_in_words_why_a_loop_stopped_and_what_failed() {
+    let workplace = Workplace::new(&simple("loop_max_iters = 1"), &[]);
+    workplace.run(&[vec![move_on(), promise()]]);
+    let handoff = workplace.memory().unwrap().join("handoff.md");
+    let handoff = std::fs::read_to_string(handoff).unwrap();
+    let missing = "work: done.txt: it is not there";
+    assert!(handoff.contains(&format!("- {missing}")), "{handoff}");
+    // Fields of a contract are named where something is to be changed.
+    assert!(!handoff.contains(": max_iters"), "{handoff}");
+    assert!(!handoff.contains("check_failed"), "{handoff}");
+    let ended = format!("stopped, not done: limit of 1 iteration reached; {missing}");
+    for command in ["status", "sessions"] {
+        let said = workplace.gate(&[command]);
+        assert!(said.stdout.contains(&ended), "{said:?}");
+    }
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub mod processes;
 pub mod python;
 pub mod random;
 pub mod said;
+pub mod shells;
 #[cfg(feature = "host")]
 pub mod trials;
 #[cfg(feature = "host")]

@@ -94,7 +94,7 @@ class Memory(unittest.TestCase):
     def test_a_stopped_loop_leaves_a_handoff_and_is_resumed(self) -> None:
         with self.open({**CONTRACT, "loop_max_iters": 1}) as memory:
             self.assertEqual(memory.evaluate_final(turn(1)).stop_reason, "max_iters")
-            self.assertIn("max_iters", (memory.folder / "handoff.md").read_text())
+            self.assertIn("limit of 1 iteration reached", (memory.folder / "handoff.md").read_text())
             with self.assertRaises(GateError) as caught:
                 memory.evaluate_final(turn(2))
             self.assertEqual(caught.exception.code, "loop_stopped")

@@ -159,6 +159,8 @@ pub(crate) enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
+    #[cfg(unix)]
+    Man(ManArgs),
 }
 
 #[cfg(unix)]
@@ -357,8 +359,9 @@ pub(crate) struct ExperimentArgs {
 
 /// Write a ralph-gate.toml that fits this folder, or install the hooks of an agent client
 ///
-/// Without a client: looks for cargo, npm, pytest, go and make, and makes a check of each way of testing that it finds. Nothing is
-/// overwritten. In a git repository, `.ralph/` is added to .gitignore unless it is ignored already.
+/// Without a client: looks for tests of Python, JavaScript, Deno, Rust, Go, JVM, .NET, Elixir, PHP, Ruby, Swift, `CMake` and Dart
+/// projects and for those of a task runner (make, just, Task, mise, scripts), and makes a check of each way of testing that it
+/// finds. Nothing is overwritten. In a git repository, `.ralph/` is added to .gitignore unless it is ignored already.
 ///
 /// With a client: puts hooks that call `ralph-gate hook` into its settings, shows the difference, and leaves every other
 /// setting as it is. `ralph-gate uninstall` takes exactly that out again.
@@ -397,6 +400,18 @@ pub(crate) struct InitArgs {
     /// Leave .gitignore alone
     #[arg(long)]
     pub(crate) no_gitignore: bool,
+}
+
+/// Print the manual page, or write that of every command into a directory
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ralph-gate man | man -l -
+  ralph-gate man ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// The directory, which is created where there is none
+    #[arg(value_name = "DIR")]
+    pub(crate) pages: Option<PathBuf>,
 }
 
 /// Take the hooks of an agent client out of its settings, and nothing else
@@ -609,7 +624,7 @@ pub(crate) struct OverrideArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   ralph-gate sessions
-  ralph-gate sessions --json | jq -r '.sessions[].key'")]
+  ralph-gate sessions --json | jq -r '.sessions[].key | .session_key // .draft_id'")]
 pub(crate) struct SessionsArgs {
     /// The folder that holds the sessions; that of the configuration, or .ralph, when absent
     #[arg(long, value_name = "DIR")]
@@ -1034,6 +1049,19 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Args::command().debug_assert();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_help_of_init_names_every_ecosystem_that_has_tests() {
+        let command = Args::command();
+        let about = command.find_subcommand("init").unwrap();
+        let about = about.get_long_about().unwrap().to_string();
+        for ecosystem in ralph_gate::config::catalogue::ALL {
+            if !ecosystem.tests.is_empty() {
+                assert!(about.contains(ecosystem.name), "{}", ecosystem.name);
+            }
+        }
     }
 
     #[test]

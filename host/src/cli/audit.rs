@@ -94,7 +94,7 @@ fn audit(args: &AuditArgs, terminal: &Terminal) -> Result<Exit, CliError> {
         folder: &absolute(Path::new(".")),
         config: config.as_deref(),
         by: &args.by(),
-        policies: Some(&*Policies::shared()),
+        policies: Some(&*Policies::shared(terminal)),
         stop: &stop,
     }
     .audit(args.keeping())?;

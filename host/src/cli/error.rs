@@ -19,6 +19,7 @@ use ralph_gate::visible::as_json;
 use serde_json::{Value, json};
 use thiserror::Error;
 
+use super::excerpt::excerpt;
 use super::input::Source;
 
 /// How large an input is, as far as it is known.
@@ -369,7 +370,7 @@ impl CliError {
         None
     }
 
-    fn file(&self) -> Option<&Source> {
+    pub(crate) fn file(&self) -> Option<&Source> {
         match self {
             Self::Unreadable { file, .. }
             | Self::NotUtf8 { file, .. }
@@ -424,6 +425,18 @@ impl CliError {
             error.insert("limit".to_owned(), json!(reached.limit()));
         }
         as_json(&json!({ "error": error }))
+    }
+
+    /// The line of the input that is not JSON.
+    pub(crate) fn excerpt(&self) -> Option<String> {
+        let Self::NotJson {
+            file, line, column, ..
+        } = self
+        else {
+            return None;
+        };
+        let (line, column) = (u32::try_from(*line).ok()?, u32::try_from(*column).ok()?);
+        excerpt(&file.text()?, line, column)
     }
 
     /// The place in the file, as a list of problems.

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::input::read_bytes;
 use super::terminal::clean;
 
-/// The longest file that is read again to show a line of it, in bytes.
-const MAX_FILE: usize = 1 << 20;
+/// The longest text of which a line is shown, in bytes.
+pub(super) const MAX_FILE: usize = 1 << 20;
 /// How much of a line is shown, in characters, and how much of that stands before the place.
 const MAX_WIDTH: usize = 100;
 const MAX_BEFORE: usize = 60;

@@ -1,5 +1,7 @@
 //! `ralph-gate replay` and `ralph-gate what-if`: questions about the logs of loops that were.
 
+#[cfg(unix)]
+use std::cell::LazyCell;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -76,34 +78,34 @@ fn ask(function: &str, input: &str) -> Result<String, Unanswered> {
 /// running or was written last.
 #[cfg(unix)]
 fn logs(named: &[PathBuf], terminal: &Terminal) -> Result<Vec<PathBuf>, CliError> {
-    use super::args::LoopArgs;
-    use super::loops::place::Place;
+    use ralph_gate::memory::SessionKey;
 
-    let place = |key: Option<String>| {
-        let args = LoopArgs {
-            key,
-            draft: false,
-            root: None,
-        };
-        Place::find(&args, terminal)
-    };
-    let log_of = |place: &Place| {
-        let folder = place.key.as_ref().map(|key| place.root.join(key.folder()));
-        folder.map(|folder| folder.join("events.jsonl"))
+    use super::args::LoopArgs;
+    use super::loops::place::{Place, root};
+
+    let here = LoopArgs {
+        key: None,
+        draft: false,
+        root: None,
     };
     if named.is_empty() {
         let message = "there is no session here; name a log, or the key of a session".to_owned();
-        let log = log_of(&place(None)?);
-        return Ok(vec![log.ok_or(CliError::Usage { message })?]);
+        let Place { root, key } = Place::find(&here, terminal)?;
+        let key = key.ok_or(CliError::Usage { message })?;
+        return Ok(vec![log_in(&root.join(key.folder()))]);
     }
-    let mut logs = Vec::new();
-    for name in named {
+    let root = LazyCell::new(|| root(&here, terminal));
+    // A session wins over a draft of the same name.
+    let log_of = |key: &str| {
+        let keys = [SessionKey::Session, SessionKey::Draft].map(|kind| kind(key.to_owned()));
+        let mut folders = keys.iter().map(|key| root.join(key.folder()));
+        folders.find_map(|folder| Some(folder.join("events.jsonl")).filter(|log| log.exists()))
+    };
+    let logs = named.iter().map(|name| {
         let key = name.to_str().filter(|_| !name.exists());
-        let session = key.map(|key| place(Some(key.to_owned()))).transpose()?;
-        let log = session.as_ref().and_then(log_of).filter(|log| log.exists());
-        logs.push(log.unwrap_or_else(|| log_in(name)));
-    }
-    Ok(logs)
+        key.and_then(log_of).unwrap_or_else(|| log_in(name))
+    });
+    Ok(logs.collect())
 }
 
 /// The logs that are meant: files, or folders of sessions.

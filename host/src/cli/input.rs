@@ -4,11 +4,16 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use ralph_gate::engine::GateLimits;
 use serde::de::IgnoredAny;
 
 use super::error::{CliError, Size};
+use super::excerpt::{MAX_FILE, text_of};
+
+/// What standard input had, for errors that show a line of it: a pipe can't be read again.
+static PIPED: OnceLock<String> = OnceLock::new();
 
 /// Where an input comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,11 +34,11 @@ impl Source {
         }
     }
 
-    /// The file, if it is one.
-    pub(crate) fn path(&self) -> Option<&Path> {
+    /// The text, to show a line of it. None where it can't be read or is too long for that.
+    pub(crate) fn text(&self) -> Option<String> {
         match self {
-            Self::Stdin => None,
-            Self::File(file) => Some(file),
+            Self::Stdin => PIPED.get().cloned(),
+            Self::File(file) => text_of(file),
         }
     }
 
@@ -102,7 +107,12 @@ impl Input {
             Err(error) => return Err(CliError::unreadable(source, &error)),
         };
         match String::from_utf8(bytes) {
-            Ok(text) => Ok(Self { source, text }),
+            Ok(text) => {
+                if source == Source::Stdin && text.len() <= MAX_FILE {
+                    PIPED.get_or_init(|| text.clone());
+                }
+                Ok(Self { source, text })
+            }
             Err(error) => Err(CliError::not_utf8(source, &error)),
         }
     }

@@ -8,6 +8,7 @@ mod audit;
 mod client_loop;
 #[cfg(unix)]
 mod clients;
+mod completions;
 mod component;
 #[cfg(unix)]
 mod config;
@@ -31,6 +32,8 @@ mod init;
 mod input;
 #[cfg(unix)]
 mod loops;
+#[cfg(unix)]
+mod man;
 #[cfg(unix)]
 mod memory;
 #[cfg(unix)]
@@ -63,7 +66,7 @@ use ralph_gate::engine::GateEngine;
 
 use args::{Args, Command, ContractCommand};
 use error::CliError;
-use terminal::{ErrorForm, Terminal, print};
+use terminal::{ErrorForm, Terminal};
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,15 +210,10 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, CliError> {
         Command::Schema { name } => schema::run(&name),
         Command::Version => version::run(terminal),
         Command::Component => component::run(),
-        Command::Completions { shell } => completions(shell),
+        Command::Completions { shell } => completions::run(shell),
+        #[cfg(unix)]
+        Command::Man(args) => man::run(&args, terminal),
     }
-}
-
-fn completions(shell: clap_complete::Shell) -> Result<Exit, CliError> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut help::command(), "ralph-gate", &mut script);
-    print(&String::from_utf8_lossy(&script))?;
-    Ok(Exit::Success)
 }
 
 /// The gate, loaded when the first question is asked: a wrong file name costs nothing. It is never unloaded,

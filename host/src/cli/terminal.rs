@@ -11,6 +11,7 @@ use super::Exit;
 use super::args::Color;
 use super::error::{CliError, place_in_file};
 use super::excerpt::{excerpt, text_of};
+use super::input::Source;
 
 /// Where an error goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,7 +197,7 @@ impl Terminal {
         } = error
             && !error.problems.is_empty()
         {
-            let source = file.path().and_then(text_of);
+            let source = file.text();
             let (file, source) = (file.to_string(), source.as_deref());
             let problems = error.problems.iter();
             return problems
@@ -204,7 +205,9 @@ impl Terminal {
                 .collect();
         }
         if let Some((file, problems)) = error.problems_of_config() {
-            let source = text_of(file.as_ref());
+            let source = error
+                .file()
+                .map_or_else(|| text_of(file.as_ref()), Source::text);
             let problems = problems.iter();
             return problems
                 .map(|problem| {
@@ -217,6 +220,7 @@ impl Terminal {
             painter.severity(Severity::Error),
             clean(&error.to_string())
         );
+        text.push_str(&error.excerpt().unwrap_or_default());
         if let Some(help) = error.help() {
             // A snippet to paste has lines of its own.
             let lines: Vec<String> = help.lines().map(clean).collect();

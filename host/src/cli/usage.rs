@@ -2,11 +2,12 @@
 
 use std::io::Write as _;
 
+use clap::CommandFactory as _;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::Exit;
-use super::args::Color;
+use super::args::{Args, Color};
 use super::error::CliError;
 use super::terminal::{ErrorForm, Terminal, clean};
 
@@ -57,12 +58,13 @@ fn forgotten_dashes(error: &clap::Error, arguments: &[String]) -> Option<String>
     let Some(ContextValue::String(agent)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
-    // An option that does not exist is not an agent.
-    let is_agent = !agent.starts_with('-') && !arguments.iter().any(|argument| argument == "--");
-    let run = arguments.iter().position(|argument| argument == "run")?;
-    let words = arguments.iter().skip(run + 1);
-    let at = run + 1 + words.clone().position(|argument| argument == agent)?;
-    let (before, behind) = arguments.split_at_checked(at).filter(|_| is_agent)?;
+    if arguments.iter().any(|argument| argument == "--") {
+        return None;
+    }
+    let mut words = words(arguments);
+    words.next().filter(|(_, command)| *command == "run")?;
+    let (at, _) = words.next().filter(|(_, word)| *word == agent)?;
+    let (before, behind) = arguments.split_at_checked(at)?;
     let before = before.iter().map(|word| shown(word));
     let behind = behind.iter().map(|word| shown(word));
     let words: Vec<String> = std::iter::once("ralph-gate".to_owned())
@@ -71,6 +73,28 @@ fn forgotten_dashes(error: &clap::Error, arguments: &[String]) -> Option<String>
         .chain(behind)
         .collect();
     Some(format!("put `--` before the agent: {}", words.join(" ")))
+}
+
+/// The words that are neither options nor their values, each with its place: the command and what follows it.
+fn words(arguments: &[String]) -> impl Iterator<Item = (usize, &str)> {
+    let mut command = Args::command();
+    // Before that, a flag looks like an option with a value.
+    command.build();
+    let run = command.find_subcommand("run").cloned().unwrap_or_default();
+    let takes_value = move |word: &str| {
+        let mut options = command.get_opts().chain(run.get_opts());
+        options.any(|option| {
+            let long = option.get_long().map(|name| format!("--{name}"));
+            let short = option.get_short().map(|name| format!("-{name}"));
+            [long, short].into_iter().flatten().any(|name| name == word)
+        })
+    };
+    let mut is_value = false;
+    arguments.iter().enumerate().filter_map(move |(at, word)| {
+        let is_word = !is_value && !word.starts_with('-');
+        is_value = !is_value && takes_value(word);
+        is_word.then_some((at, word.as_str()))
+    })
 }
 
 /// A word as it is to be typed.

@@ -2,7 +2,7 @@
 
 use crate::engine::{ProgressLog, Verdict};
 use crate::evidence::beginning_of;
-use crate::runner::word;
+use crate::runner::ending::ending;
 
 /// The longest reason that every client hands on whole, in bytes. Claude Code takes 10,000 characters.
 const LONGEST: usize = 9_500;
@@ -35,19 +35,7 @@ pub(super) fn goes_on(iteration: u32, at_most: u32) -> String {
 
 /// What the person is told when the loop is over.
 pub(super) fn ended(iteration: u32, verdict: &Verdict) -> String {
-    let why = verdict
-        .stop_reason
-        .map_or_else(|| word(&verdict.decision), |reason| word(&reason));
-    let detail = match &verdict.detail {
-        Some(detail) => format!(" ({detail})"),
-        None => String::new(),
-    };
-    let times = if iteration == 1 {
-        "iteration"
-    } else {
-        "iterations"
-    };
-    format!("Ralph loop: {why}{detail} after {iteration} {times}.")
+    format!("Ralph loop: {}.", ending(verdict, iteration))
 }
 
 /// What the agent is told when its session begins anew.

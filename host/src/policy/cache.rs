@@ -109,6 +109,11 @@ impl CodeCache {
         Some(OwnCode::verified(bytes))
     }
 
+    /// Whether there is a file of code. Only [`find`](Self::find) tells what it is worth.
+    pub(super) fn has(&self, label: Label<'_>) -> bool {
+        self.folder.join(label.name()).is_file()
+    }
+
     /// Keeps code that was just compiled.
     pub(super) fn keep(&self, label: Label<'_>, code: &OwnCode) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(MAGIC.len() + DIGEST + code.bytes().len());

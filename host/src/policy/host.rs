@@ -107,6 +107,18 @@ impl PolicyHost {
         })
     }
 
+    /// Whether a component was compiled before. If not, it takes its time to load, which a person should be told.
+    pub fn is_compiled(&self, component: &[u8]) -> bool {
+        let digest = blake3::hash(component);
+        let is_ready = |(known, _): &([u8; 32], Wasi)| known == digest.as_bytes();
+        let label = Label {
+            component: &digest,
+            settings: &self.settings,
+        };
+        self.lock().policies.keys().any(is_ready)
+            || self.cache.as_ref().is_some_and(|cache| cache.has(label))
+    }
+
     /// What a component is made of and wants, whether it gets it or not.
     pub fn inspect(
         &self,

@@ -3,6 +3,8 @@
 use crate::engine::{Failure, FailureCode, StopReason, Verdict};
 use crate::visible::clean;
 
+pub use crate::memory::course::{iterations, words};
+
 /// The most characters of a reason that fit into a story of one line per iteration.
 pub const MAX_REASON: usize = 160;
 
@@ -37,14 +39,6 @@ pub fn shorten(text: &str) -> String {
     }
 }
 
-/// `1 iteration`, `3 iterations`
-pub fn iterations(count: u32) -> String {
-    match count {
-        1 => "1 iteration".to_owned(),
-        count => format!("{count} iterations"),
-    }
-}
-
 /// How many failures are named.
 const MAX_NAMED: usize = 3;
 
@@ -72,39 +66,6 @@ pub fn ending(verdict: &Verdict, iteration: u32) -> String {
             format!("stopped, not done: {why}{}", missing(failures))
         }
         None => format!("passed through {after}"),
-    }
-}
-
-/// Why a loop stopped, as far as the reason and its detail say it.
-pub fn words(reason: StopReason, detail: Option<&str>, iteration: u32) -> String {
-    let count = iterations(iteration);
-    match reason {
-        StopReason::Completed => "completed".to_owned(),
-        StopReason::MaxIters => format!("limit of {count} reached"),
-        StopReason::ContextCanceled => format!("canceled after {count}"),
-        StopReason::Error => format!("the agent reported an error in iteration {iteration}"),
-        StopReason::Blocked if detail == Some("max_consecutive_failures") => {
-            format!("the agent failed again and again, last in iteration {iteration}")
-        }
-        StopReason::Blocked => {
-            format!("the agent reported that it is blocked in iteration {iteration}")
-        }
-        StopReason::NoProgress => format!("no progress in {count}"),
-        StopReason::BudgetExceeded => match detail.and_then(budget_name) {
-            Some(name) => format!("the {name} is used up"),
-            None => "a budget is used up".to_owned(),
-        },
-    }
-}
-
-/// What people call a budget.
-fn budget_name(field: &str) -> Option<&'static str> {
-    match field {
-        "cost_budget_usd" => Some("cost budget"),
-        "max_tool_calls" => Some("budget of tool calls"),
-        "max_tokens" => Some("token budget"),
-        "max_duration_ms" => Some("time"),
-        _ => None,
     }
 }
 
@@ -151,34 +112,5 @@ fn in_words(failure: &Failure) -> String {
         (FailureCode::TokenMissing, _) => "the promise is missing".to_owned(),
         (_, reason) if reason.is_empty() => format!("{subject} did not pass"),
         (_, reason) => format!("{subject}: {}", shorten(&reason)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_reason_is_told_by_its_code() {
-        for reason in [
-            StopReason::Completed,
-            StopReason::ContextCanceled,
-            StopReason::BudgetExceeded,
-            StopReason::MaxIters,
-            StopReason::NoProgress,
-            StopReason::Blocked,
-            StopReason::Error,
-        ] {
-            let text = words(reason, None, 3);
-            assert!(!text.contains('_') && !text.is_empty(), "{text}");
-        }
-        assert_eq!(
-            words(StopReason::MaxIters, None, 3),
-            "limit of 3 iterations reached"
-        );
-        assert_eq!(
-            words(StopReason::BudgetExceeded, Some("cost_budget_usd"), 3),
-            "the cost budget is used up"
-        );
     }
 }

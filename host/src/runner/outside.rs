@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::control::{self, Ask, Live, Reply};
 use super::events::{AgentRecord, names};
 use super::operator::override_stopped;
 use super::{Refusal, RunError};
-use crate::engine::{GateEngine, OperatorNote, SnapshotView, StopReason};
+use crate::engine::{GateEngine, OperatorNote, SnapshotView, StopReason, Verdict};
 use crate::memory::disk::SessionFolder;
 use crate::memory::{Holder, Reading, Record, SessionKey, TextDigest, View, holder};
 
@@ -159,6 +160,12 @@ impl Look {
     /// Why it stopped, if it did.
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.snapshot.as_ref().and_then(|view| view.stopped)
+    }
+
+    /// The last verdict, if nothing was begun since and the log has its texts.
+    pub fn verdict(&self) -> Option<Verdict> {
+        let verdict = self.decided.as_ref()?.get("verdict")?;
+        Verdict::deserialize(verdict).ok()
     }
 
     /// Whether it has ended because somebody canceled it.

@@ -3,6 +3,7 @@
 use ralph_gate_types::{StopReason, Verdict};
 use serde::{Deserialize, Serialize};
 
+use super::ending::{iterations, words};
 use super::records::word;
 use crate::key::SessionKey;
 
@@ -34,23 +35,16 @@ pub fn handoff(
     verdict: &Verdict,
     circumstances: Circumstances<'_>,
 ) -> String {
-    let reason = verdict
-        .stop_reason
-        .map_or_else(|| word(&verdict.decision), |reason| word(&reason));
-    let detail = verdict
-        .detail
-        .as_ref()
-        .map_or_else(String::new, |detail| format!(" ({detail})"));
-    let mut text =
-        format!("# Handoff\n\nThe loop stopped at iteration {iteration}: {reason}{detail}.\n");
+    let reason = verdict.stop_reason.map_or_else(
+        || word(&verdict.decision),
+        |reason| words(reason, verdict.detail.as_deref(), iteration),
+    );
+    let mut text = format!("# Handoff\n\nThe loop stopped at iteration {iteration}: {reason}.\n");
     text.push_str("\n## What was tried\n\n");
     let counters = &verdict.counters;
     text.push_str(&format!(
         "{}, {} tool calls, {} s, {} USD.\n",
-        match iteration {
-            1 => "1 iteration".to_owned(),
-            count => format!("{count} iterations"),
-        },
+        iterations(iteration),
         counters.tool_calls,
         counters.elapsed_ms / 1000,
         counters.cost_usd
@@ -70,8 +64,11 @@ pub fn handoff(
     }
     for failure in &verdict.failures {
         let check = failure.subject();
-        let said = failure.reason.replace('\n', "\n  ");
-        text.push_str(&format!("- {check}, {}: {said}\n", word(&failure.code)));
+        let said = match failure.reason.as_str() {
+            "" => "did not pass".to_owned(),
+            reason => reason.replace('\n', "\n  "),
+        };
+        text.push_str(&format!("- {check}: {said}\n"));
     }
     for Run { check, argv } in circumstances.runs.iter().filter(|run| !run.argv.is_empty()) {
         text.push_str(&format!("- {check} is run as: {}\n", argv.join(" ")));

@@ -2,12 +2,14 @@
 //! goes on after a stop. Every harness leaves the same traces, so that each can continue the other's loops.
 
 mod begun;
+mod ending;
 mod evaluated;
 mod handoff;
 mod labels;
 mod records;
 mod resumed;
 
+pub use ending::{iterations, words};
 pub use evaluated::Evaluated;
 pub use handoff::{Circumstances, Run, handoff};
 pub use labels::{LabelError, add_label, check_label, check_labels};

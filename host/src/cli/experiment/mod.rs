@@ -75,12 +75,13 @@ fn conduct(args: &ExperimentArgs, terminal: &Terminal) -> Result<Exit, CliError>
     let program = std::env::current_exe().map_err(system("this program can't be started again"))?;
     let experiment = look(args)?.open()?;
     let told = Told::new(&experiment.plan().name, terminal);
-    let observer: Box<dyn Observer> = if super::run::is_wanted(args.plain, terminal) {
-        Box::new(Bar::new(told))
-    } else {
-        Box::new(Lines::new(told))
-    };
-    let policies = Policies::shared();
+    // A line of its own would move the bar.
+    let (observer, policies): (Box<dyn Observer>, _) =
+        if super::run::is_wanted(args.plain, terminal) {
+            (Box::new(Bar::new(told)), Policies::silent())
+        } else {
+            (Box::new(Lines::new(told)), Policies::shared(terminal))
+        };
     let means = Means {
         program: &program,
         jobs: args.jobs.into(),

@@ -191,7 +191,7 @@ fn answer(
 
 fn options() -> Options {
     Options {
-        policies: Some(Policies::shared()),
+        policies: Some(Policies::silent()),
         ..Options::default()
     }
 }

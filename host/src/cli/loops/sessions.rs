@@ -1,7 +1,7 @@
 //! `ralph-gate sessions`: every loop that is remembered here, and how it stands.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ralph_gate::memory::{Listed, list};
 use ralph_gate::runner::{Look, Outside};
@@ -18,8 +18,8 @@ use super::standing::state;
 /// One session, as far as it can be read.
 struct Row {
     listed: Listed,
-    /// When it was written last, in seconds since 1970.
-    written: u64,
+    /// When it was written last, since 1970. Whole: two sessions may be written within one second.
+    written: Duration,
     look: Option<Look>,
 }
 
@@ -67,7 +67,7 @@ fn row(root: &Path, listed: Listed) -> Row {
     let written = written.unwrap_or(UNIX_EPOCH).duration_since(UNIX_EPOCH);
     Row {
         listed,
-        written: written.map_or(0, |written| written.as_secs()),
+        written: written.unwrap_or_default(),
         look: None,
     }
 }
@@ -90,7 +90,7 @@ impl Row {
             "state": look.map(Look::state),
             "stop_reason": look.and_then(Look::stop_reason),
             "iteration": self.listed.iteration,
-            "written_at_ms": self.written * 1000,
+            "written_at_ms": u64::try_from(self.written.as_millis()).unwrap_or(u64::MAX),
             "problem": self.listed.problem,
         })
     }
@@ -108,7 +108,7 @@ impl Row {
         };
         format!(
             "{}  {}  {}, {}\n",
-            painter.dim(&ago(self.written)),
+            painter.dim(&ago(self.written.as_secs())),
             painter.bold(&clean(key)),
             iterations(self.listed.iteration),
             clean(&how)

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use ralph_gate::engine::StopReason;
 use ralph_gate::runner::Look;
+use ralph_gate::runner::ending::ending;
 
 use super::super::run::words;
 use super::super::terminal::{Painter, clean};
@@ -17,8 +18,11 @@ pub(super) fn state(look: &Look) -> String {
     match (look.state(), look.stop_reason()) {
         ("stopped", Some(StopReason::Completed)) => "completed".to_owned(),
         ("stopped", Some(reason)) => {
-            let why = words(reason, detail, look.reading.state.iteration);
-            format!("stopped, not done: {why}")
+            let iteration = look.reading.state.iteration;
+            match look.verdict() {
+                Some(verdict) if verdict.stop_reason == Some(reason) => ending(&verdict, iteration),
+                _ => format!("stopped, not done: {}", words(reason, detail, iteration)),
+            }
         }
         (state, _) => state.to_owned(),
     }
@@ -32,7 +36,7 @@ pub(super) fn text(look: &Look, painter: Painter) -> String {
         painter.dim(&clean(&look.path().display().to_string()))
     );
     let snapshot = look.snapshot.as_ref();
-    let _ = writeln!(text, "state      {}", state(look));
+    let _ = writeln!(text, "state      {}", clean(&state(look)));
     let _ = writeln!(text, "iteration  {}", look.reading.state.iteration);
     if let Some(view) = snapshot {
         let _ = writeln!(

@@ -29,7 +29,7 @@ struct Ready {
     limits: PolicyLimits,
 }
 
-fn ready(args: &CasesArgs) -> Result<Ready, CliError> {
+fn ready(args: &CasesArgs, terminal: &Terminal) -> Result<Ready, CliError> {
     let named = args.policy.read()?;
     let input = Input::read(Some(&args.cases))?;
     let folder = args.cases.parent().unwrap_or(Path::new("."));
@@ -44,6 +44,7 @@ fn ready(args: &CasesArgs) -> Result<Ready, CliError> {
     }
     let limits = args.limits.limits();
     let host = host(Cached::Usual).map_err(|error| named.failed(error))?;
+    named.announce(&host, terminal);
     let policy = named.load(&host, args.policy.wasi(), &limits)?;
     Ok(Ready {
         named,
@@ -61,7 +62,7 @@ impl Ready {
 }
 
 pub(super) fn test(args: &CasesArgs, terminal: &Terminal) -> Result<Exit, CliError> {
-    let ready = ready(args)?;
+    let ready = ready(args, terminal)?;
     let mut rows = Vec::new();
     for case in &ready.cases {
         rows.push((case, ready.ask(case)?));
@@ -149,7 +150,7 @@ struct Measured<'c> {
 }
 
 pub(super) fn bench(args: &CasesArgs, terminal: &Terminal) -> Result<Exit, CliError> {
-    let ready = ready(args)?;
+    let ready = ready(args, terminal)?;
     let (cold, warm) = compile(args, &ready.named)?;
     let mut rows = Vec::new();
     for case in &ready.cases {

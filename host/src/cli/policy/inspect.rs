@@ -17,6 +17,7 @@ pub(super) fn run(args: &InspectArgs, terminal: &Terminal) -> Result<Exit, CliEr
     let limits = PolicyLimits::default();
     let host = host(Cached::Usual).map_err(|error| named.failed(error))?;
     let wasi = args.policy.wasi();
+    named.announce(&host, terminal);
     let bill = match &named {
         Named::File { bytes, .. } => host.inspect(bytes, wasi, &limits),
         Named::BuiltIn(shipped) => host.load_shipped(*shipped).map(|it| it.bill().clone()),

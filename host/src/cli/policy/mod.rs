@@ -7,12 +7,13 @@ mod new;
 mod pin;
 mod run;
 
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ralph_gate::config::WasiGrant;
-use ralph_gate::evidence::{PolicyQuestion, PolicyRunner};
+use ralph_gate::evidence::{PolicyComponent, PolicyQuestion, PolicyRunner};
 use ralph_gate::policy::{
     CodeCache, Compiler, Judgement, Policy, PolicyError, PolicyHost, PolicyLimits, Run, Shipped,
     Wasi,
@@ -22,7 +23,8 @@ use ralph_gate_component::Word as _;
 use super::Exit;
 use super::error::CliError;
 use super::input::{Source, read_bytes};
-use super::terminal::Terminal;
+use super::run::is_drawn;
+use super::terminal::{Terminal, clean};
 pub(crate) use args::PolicyCommand;
 use args::{LimitArgs, PolicyArgs};
 
@@ -48,20 +50,49 @@ pub(crate) fn run(command: &PolicyCommand, terminal: &Terminal) -> Result<Exit, 
 }
 
 /// Runs the policies of loops. Nothing is made before the first one is asked.
-#[derive(Debug, Default)]
-pub(crate) struct Policies(OnceLock<Result<PolicyHost, PolicyError>>);
+#[derive(Debug)]
+pub(crate) struct Policies {
+    host: OnceLock<Result<PolicyHost, PolicyError>>,
+    /// Whether a person is told when one is compiled.
+    tells: bool,
+}
 
 impl Policies {
-    pub(crate) fn shared() -> Arc<dyn PolicyRunner> {
-        Arc::new(Self::default())
+    /// Tells on standard error which policy is compiled.
+    pub(crate) fn shared(terminal: &Terminal) -> Arc<dyn PolicyRunner> {
+        Arc::new(Self {
+            host: OnceLock::new(),
+            tells: !terminal.is_quiet(),
+        })
+    }
+
+    /// Tells nobody.
+    pub(crate) fn silent() -> Arc<dyn PolicyRunner> {
+        Arc::new(Self {
+            host: OnceLock::new(),
+            tells: false,
+        })
     }
 }
 
 impl PolicyRunner for Policies {
     fn judge(&self, question: &PolicyQuestion<'_>) -> Result<Run<Judgement>, PolicyError> {
-        let host = self.0.get_or_init(|| host(Cached::Usual));
-        host.as_ref().map_err(Clone::clone)?.judge(question)
+        let host = self.host.get_or_init(|| host(Cached::Usual));
+        let host = host.as_ref().map_err(Clone::clone)?;
+        if let PolicyComponent::Pinned(bytes) = question.component
+            && self.tells
+            && !is_drawn()
+            && !host.is_compiled(bytes)
+        {
+            let _ = io::stderr().write_all(compiling(question.check).as_bytes());
+        }
+        host.judge(question)
     }
+}
+
+/// What is said while a policy is compiled, which can take seconds.
+fn compiling(policy: &str) -> String {
+    format!("compiling policy {}\n", clean(policy))
 }
 
 /// Whether compiled code is kept.
@@ -74,7 +105,7 @@ enum Cached {
 }
 
 fn host(cached: Cached) -> Result<PolicyHost, PolicyError> {
-    let failed = |error: std::io::Error| PolicyError::Host {
+    let failed = |error: io::Error| PolicyError::Host {
         reason: error.to_string(),
     };
     let compiler = Compiler::this_program().map_err(failed)?;
@@ -141,6 +172,15 @@ impl Named {
             Self::BuiltIn(shipped) => host.load_shipped(*shipped),
         }
         .map_err(|error| self.failed(error))
+    }
+
+    /// Says that it will be compiled, if so.
+    fn announce(&self, host: &PolicyHost, terminal: &Terminal) {
+        if let Self::File { source, bytes } = self
+            && !host.is_compiled(bytes)
+        {
+            terminal.warn(|_| compiling(&source.to_string()));
+        }
     }
 
     fn failed(&self, error: PolicyError) -> CliError {

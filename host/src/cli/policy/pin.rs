@@ -26,6 +26,7 @@ pub(super) fn run(args: &PinArgs, terminal: &Terminal) -> Result<Exit, CliError>
     // What can't be run is not worth a pin.
     let limits = PolicyLimits::default();
     let host = host(Cached::Usual).map_err(|error| named.failed(error))?;
+    named.announce(&host, terminal);
     let policy = named.load(&host, args.policy.wasi(), &limits)?;
     let said = policy.description(&limits);
     let said = said.map_err(|error| named.failed(error))?;

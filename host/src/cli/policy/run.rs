@@ -25,6 +25,7 @@ pub(super) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError>
     let input = evidence(args)?;
     let limits = args.limits.limits();
     let host = host(Cached::Usual).map_err(|error| named.failed(error))?;
+    named.announce(&host, terminal);
     let policy = named.load(&host, args.policy.wasi(), &limits)?;
     let run = policy.evaluate(&input, &limits);
     let run = run.map_err(|error| named.failed(error))?;

@@ -31,11 +31,18 @@ const CLEAR_BELOW: &str = "\x1b[J";
 
 /// Whether this process has hidden the cursor.
 static IS_HIDDEN: AtomicBool = AtomicBool::new(false);
+/// Whether lines are on the terminal that are drawn again in place.
+static IS_DRAWN: AtomicBool = AtomicBool::new(false);
 
 /// Whether a person watches who can be shown a view.
 pub(in super::super) fn is_wanted(plain: bool, terminal: &Terminal) -> bool {
     let can_move = std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
     !plain && !terminal.is_json() && !terminal.is_quiet() && can_move && stdout().is_terminal()
+}
+
+/// Whether a line of somebody else would move what is drawn again in place.
+pub(in super::super) fn is_drawn() -> bool {
+    IS_DRAWN.load(Ordering::SeqCst)
 }
 
 /// Gives the terminal back as it was, if the view has changed it. For ways out on which nothing is dropped.
@@ -172,7 +179,8 @@ impl Shared {
             .collect();
         let cut = |line: &Line| line.cut(self.painter, size.columns);
         let region = state.screen.region(self.now(), size.region());
-        let region = region.iter().map(cut).collect();
+        let region: Vec<String> = region.iter().map(cut).collect();
+        IS_DRAWN.store(!region.is_empty(), Ordering::SeqCst);
         let text = state.frame.change(&permanent, region);
         if !text.is_empty() {
             let _ = print(&text);

@@ -27,7 +27,7 @@ use super::policy::Policies;
 use super::telemetry::{self, Both};
 use super::terminal::{Severity, Terminal, clean, print};
 use super::{Exit, STARTED_IN, gate};
-pub(super) use live::{Frame, Size, is_wanted, restore};
+pub(super) use live::{Frame, Size, is_drawn, is_wanted, restore};
 pub(super) use ralph_gate::runner::ending::words;
 pub(super) use text::{iterations, running, seconds};
 use watcher::Watcher;
@@ -139,7 +139,7 @@ fn request_file(args: &RunArgs, config: &Config) -> Option<PathBuf> {
 }
 
 impl RunArgs {
-    fn options(&self, config: &Config) -> Result<Options, CliError> {
+    fn options(&self, config: &Config, terminal: &Terminal) -> Result<Options, CliError> {
         let is_piped = self.prompt_file.as_deref() == Some(Path::new("-"));
         let piped = is_piped.then(|| Input::read_up_to(None, MAX_PROMPT));
         let piped = piped.transpose()?.map(|input| input.text);
@@ -154,7 +154,7 @@ impl RunArgs {
             request: request_file(self, config),
             resume_arguments: flag.chain(file).collect(),
             allow_green_start: self.allow_green_start,
-            policies: Some(Policies::shared()),
+            policies: Some(Policies::shared(terminal)),
         })
     }
 
@@ -189,10 +189,10 @@ fn standard(
         let applies = text::mode_and_reason((task.routing.mode, task.routing.reason));
         terminal
             .warn(|_| format!("{applies}: no check is run, and the exit code is the agent's\n"));
-        let options = args.options(config)?;
+        let options = args.options(config, terminal)?;
         return Ok(Exit::Code(runner::become_agent(config, &options)?));
     }
-    let once = runner::run_once(gate()?, config, &args.options(config)?)?;
+    let once = runner::run_once(gate()?, config, &args.options(config, terminal)?)?;
     print(&json::standard(task, &once))?;
     Ok(Exit::Code(once.exit))
 }
@@ -252,7 +252,7 @@ fn looped(
         watch: &watcher,
         exporter: exporter.as_ref(),
     };
-    let ended = go(args, config, task, &control, &both);
+    let ended = go(args, config, task, &control, &both, terminal);
     // What is said from here on belongs below the view.
     drop(watcher);
     telemetry::end(exporter, terminal);
@@ -265,8 +265,9 @@ fn go(
     task: &Task,
     control: &Control,
     watch: &dyn Watch,
+    terminal: &Terminal,
 ) -> Result<Ended, CliError> {
-    let options = args.options(config)?;
+    let options = args.options(config, terminal)?;
     if !args.resume {
         let begun = Loop::begin(gate()?, config, task, &options, control, watch)?;
         return Ok(begun.run()?);
