@@ -52,17 +52,9 @@ impl Project {
 
     /// Runs `ralph-gate` in the project.
     pub(crate) fn gate(&self, arguments: &[&str], input: &str) -> Said {
-        let mut child = self
-            .command()
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // A command need not read all of it.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        Said::of(child.wait_with_output().unwrap())
+        let mut command = self.command();
+        command.args(arguments);
+        run(command, input)
     }
 
     /// `ralph-gate`, apart from whatever surrounds the tests.
@@ -96,6 +88,19 @@ impl Drop for Project {
             event_schema::check_below(&self.work().join(".ralph"));
         }
     }
+}
+
+/// Runs a command and gives it something to read.
+pub(crate) fn run(mut command: Command, input: &str) -> Said {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command need not read all of it.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    Said::of(child.wait_with_output().unwrap())
 }
 
 /// What Claude Code tells when its agent wants to stop.

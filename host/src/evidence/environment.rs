@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
+use crate::config::{Check, Config};
 use crate::process::Redactor;
 
 /// Variables that every process may have. A `*` at the end stands for the rest of a name.
@@ -188,8 +189,12 @@ const SECRET_ENDS: &[&str] = &[
 /// Where the process is and was, which is no password.
 const FOLDERS: &[&str] = &["OLDPWD", "PWD"];
 
-/// The name of a setting, which is no key to anything. Without it git does not run.
+/// Settings for git: how many there are, and the name and the value of each, with its number. A name is no key to anything.
+/// Git does not run where one of them is missing.
+const GIT_COUNT: &str = "GIT_CONFIG_COUNT";
 const GIT_SETTING: &str = "GIT_CONFIG_KEY_";
+const GIT_VALUE: &str = "GIT_CONFIG_VALUE_";
+const MAX_GIT_SETTINGS: usize = 10_000;
 
 /// The beginning of OpenTelemetry's variables. Headers for a collector are what it knows its users by.
 const COLLECTOR: &str = "OTEL_";
@@ -237,10 +242,35 @@ impl Environment {
             }
         }
         environment.withheld.sort();
+        environment.renumber_git_settings();
         for (name, value) in own {
             environment.variables.insert(name.into(), value.into());
         }
         environment
+    }
+
+    /// Leaves out settings for git of which one half is withheld, so that git runs with the others.
+    fn renumber_git_settings(&mut self) {
+        let is_setting =
+            |name: &String| name.starts_with(GIT_SETTING) || name.starts_with(GIT_VALUE);
+        if !self.withheld.iter().any(is_setting) {
+            return;
+        }
+        let variables = &mut self.variables;
+        let count = variables.get(OsStr::new(GIT_COUNT));
+        let Some(count) = count.and_then(|count| count.to_str()?.parse::<usize>().ok()) else {
+            return;
+        };
+        let mut kept = 0;
+        for number in 0..count.min(MAX_GIT_SETTINGS) {
+            let mut take = |half: &str| variables.remove(OsStr::new(&format!("{half}{number}")));
+            if let (Some(name), Some(value)) = (take(GIT_SETTING), take(GIT_VALUE)) {
+                variables.insert(format!("{GIT_SETTING}{kept}").into(), name);
+                variables.insert(format!("{GIT_VALUE}{kept}").into(), value);
+                kept += 1;
+            }
+        }
+        variables.insert(GIT_COUNT.into(), kept.to_string().into());
     }
 }
 
@@ -252,11 +282,14 @@ fn is_among(names: &[&str], name: &str) -> bool {
     })
 }
 
-/// A redactor for the secrets of an environment: what a process inherits, what it does not, and what it gets of its own.
-pub fn secrets(ours: &[(OsString, OsString)], own: &BTreeMap<String, String>) -> Redactor {
+/// A redactor for all secrets of a loop: of what its processes inherit or don't, and of what the configuration gives the
+/// agent and the checks. What one of them has, another one may print.
+pub fn secrets(ours: &[(OsString, OsString)], config: &Config) -> Redactor {
     let inherited = ours.iter();
     let inherited = inherited.map(|(name, value)| (name.to_string_lossy(), value.as_os_str()));
-    let own = own.iter();
+    let programs = config.checks.values().filter_map(Check::program);
+    let own = programs.flat_map(|program| &program.env);
+    let own = own.chain(&config.agent.env);
     let own = own.map(|(name, value)| (name.as_str().into(), OsStr::new(value.as_str())));
     let secrets = inherited
         .chain(own)
@@ -265,7 +298,7 @@ pub fn secrets(ours: &[(OsString, OsString)], own: &BTreeMap<String, String>) ->
     Redactor::new(secrets)
 }
 
-/// Whether a variable is a secret by its name, or by a value with a password or a private key in it.
+/// Whether a variable is a secret by its name, or by a value with credentials or a private key in it.
 fn is_secret(name: &str, value: &OsStr) -> bool {
     let upper = name.to_ascii_uppercase();
     let has_word = || upper.split('_').any(|word| SECRET_WORDS.contains(&word));
@@ -276,20 +309,46 @@ fn is_secret(name: &str, value: &OsStr) -> bool {
         return true;
     }
     let value = value.to_string_lossy();
-    has_password(&value) || value.contains("-----BEGIN ")
+    has_credentials(&value) || has_authorization(&value) || value.contains("-----BEGIN ")
 }
 
-/// `scheme://user:password@host`
-fn has_password(value: &str) -> bool {
-    value.split("://").skip(1).any(|rest| {
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let user = authority.rsplit_once('@').map(|(user, _)| user);
-        user.is_some_and(|user| user.contains(':'))
+/// `scheme://user:password@host`, and `scheme://token@host` where the scheme and the user don't say that it is a login.
+fn has_credentials(value: &str) -> bool {
+    value.match_indices("://").any(|(at, sign)| {
+        let (before, address) = value.split_at(at);
+        let address = address.strip_prefix(sign).unwrap_or_default();
+        let authority = address.split(['/', '?', '#']).next().unwrap_or_default();
+        let Some((user, _)) = authority.rsplit_once('@') else {
+            return false;
+        };
+        let is_part = |char: char| char.is_ascii_alphanumeric() || "+-.".contains(char);
+        let scheme = before.rsplit(|char| !is_part(char)).next();
+        let is_login = scheme.is_some_and(|scheme| scheme.ends_with("ssh") || scheme == "sftp");
+        let is_name = user.is_empty() || user == "git";
+        let is_text = user.contains([' ', ',', ';', '"', '\'']);
+        user.contains(':') || !(is_login || is_name || is_text)
     })
+}
+
+/// `Authorization: …`, `Basic …` or `Bearer …`
+fn has_authorization(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let is_scheme = |word: &str| {
+        let word = word.rsplit([':', '=', '"', '\'']).next();
+        word.is_some_and(|word| word == "basic" || word == "bearer")
+    };
+    let mut pairs = words.windows(2);
+    lower.contains("authorization:")
+        || pairs.any(
+            |pair| matches!(pair, [first, second] if is_scheme(first) && !second.starts_with('-')),
+        )
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn inherit(ours: &[(&str, &str)], listed: &[&str]) -> (Vec<String>, Withheld) {
@@ -371,6 +430,64 @@ mod tests {
     }
 
     #[test]
+    fn a_token_in_a_url_or_a_header_is_withheld() {
+        let ours = [
+            ("PIP_INDEX_URL", "https://a1b2c3d4@pypi.example/simple"),
+            (
+                "UV_INDEX",
+                "x=https://plain.example/ y=https://t0ken@b.example/",
+            ),
+            (
+                "GIT_CONFIG_PARAMETERS",
+                "'http.extraheader=AUTHORIZATION: basic eDp5'",
+            ),
+            ("NODE_HEADERS", "X-Header: Bearer abc"),
+            ("npm_config_proxy", "Basic eDp5"),
+        ];
+        assert_eq!(inherit(&ours, &[]).0, Vec::<String>::new());
+        let plain = [
+            ("CARGO_REGISTRY", "ssh://user@host.example/index"),
+            ("GIT_SSH_URL", "git+ssh://git@host.example/x"),
+            (
+                "GOPROXY",
+                "https://git@host.example/x,https://proxy.example",
+            ),
+            ("JAVA_OPTS", "-Dscheme=basic -Dfile.encoding=UTF-8"),
+            ("PIP_FIND_LINKS", "https://a.example me@b.example"),
+        ];
+        assert_eq!(inherit(&plain, &[]).0, plain.map(|(name, _)| name));
+    }
+
+    #[test]
+    fn git_gets_its_other_settings_where_one_is_withheld() {
+        let ours = [
+            ("GIT_CONFIG_COUNT", "3"),
+            ("GIT_CONFIG_KEY_0", "http.extraheader"),
+            ("GIT_CONFIG_KEY_1", "safe.directory"),
+            (
+                "GIT_CONFIG_KEY_2",
+                "url.https://me:hunter2@host.example/.insteadOf",
+            ),
+            ("GIT_CONFIG_VALUE_0", "AUTHORIZATION: basic eDp5"),
+            ("GIT_CONFIG_VALUE_1", "*"),
+            ("GIT_CONFIG_VALUE_2", "https://host.example/"),
+        ];
+        let ours = ours.map(|(name, value)| (name.into(), value.into()));
+        let environment = Environment::inherit(ours, [], &BTreeMap::new());
+        assert_eq!(
+            environment.withheld,
+            ["GIT_CONFIG_KEY_2", "GIT_CONFIG_VALUE_0"]
+        );
+        let kept = [
+            ("GIT_CONFIG_COUNT", "1"),
+            ("GIT_CONFIG_KEY_0", "safe.directory"),
+            ("GIT_CONFIG_VALUE_0", "*"),
+        ];
+        let kept = kept.map(|(name, value)| (name.into(), value.into()));
+        assert_eq!(environment.variables, BTreeMap::from(kept));
+    }
+
+    #[test]
     fn what_is_listed_is_handed_over() {
         let ours = [("API_TOKEN", "x"), ("OTHER_TOKEN", "y")];
         let (kept, withheld) = inherit(&ours, &["API_TOKEN"]);
@@ -424,16 +541,18 @@ mod tests {
     }
 
     #[test]
-    fn secrets_that_are_passed_or_withheld_are_redacted() {
+    fn secrets_of_the_host_and_of_the_configuration_are_redacted() {
         let ours = [
             ("API_TOKEN".into(), "0123456789".into()),
             ("LANG".into(), "en_US.UTF-8".into()),
         ];
-        let own = BTreeMap::from([("DB_PASSWORD".to_owned(), "correct horse".to_owned())]);
-        let redactor = secrets(&ours, &own);
+        let text = "[agent.env]\nDB_PASSWORD = \"correct horse\"\n\n\
+                    [checks.a]\nargv = [\"a\"]\nenv = { A_KEY = \"battery staple\" }\n";
+        let config = Config::read(Path::new("ralph-gate.toml"), text).unwrap();
+        let redactor = secrets(&ours, &config);
         assert_eq!(
-            redactor.redact("0123456789 correct horse en_US.UTF-8"),
-            "[redacted API_TOKEN] [redacted DB_PASSWORD] en_US.UTF-8"
+            redactor.redact("0123456789 correct horse battery staple en_US.UTF-8"),
+            "[redacted API_TOKEN] [redacted DB_PASSWORD] [redacted A_KEY] en_US.UTF-8"
         );
     }
 

@@ -1,6 +1,6 @@
 //! Runs the checks that a contract names, as many at a time as there are processors.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
@@ -8,7 +8,6 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ralph_gate_component::Word as _;
 
-use super::environment::secrets;
 use super::no_high_risk::Threshold;
 use super::policy::PolicyRunner;
 use super::program::Ours;
@@ -18,7 +17,7 @@ use super::tests_green::Expectation;
 use super::{Finding, command, file, git, no_high_risk, policy, prd_all_pass, tests_green};
 use crate::config::{Check, Config, Judge, KindName, Terms};
 use crate::engine::Outcome;
-use crate::process::Stop;
+use crate::process::{Redactor, Stop};
 
 /// What checks look at.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +28,8 @@ pub struct Scene<'s> {
     pub excluded: &'s [String],
     /// The host's own variables.
     pub environment: &'s Ours,
+    /// Removes secrets from whatever is remembered.
+    pub redactor: &'s Redactor,
     /// Which iteration it is.
     pub iteration: u32,
     /// What the work looks like.
@@ -197,10 +198,6 @@ fn is_wanted(check: &Check, wanted: Wanted) -> bool {
 fn perform(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> Evidence {
     let begun = Instant::now();
     let started_at_ms = now_ms();
-    let redactor = match job.check.program() {
-        Some(program) => secrets(scene.environment, &program.env),
-        None => secrets(scene.environment, &BTreeMap::new()),
-    };
     let mut attempts = Vec::new();
     let mut last = Finding::error("it was not run");
     // A policy says the same of the same evidence.
@@ -210,14 +207,14 @@ fn perform(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> Evidence {
     };
     for _ in 0..=retries {
         let start = Instant::now();
-        let (finding, attempt) = look(scene, job, known);
+        let (mut finding, attempt) = look(scene, job, known);
         let mut attempt =
             attempt.unwrap_or_else(|| Attempt::plain(Outcome::Unknown, elapsed_ms(start)));
         attempt.outcome = finding.outcome;
-        attempt.redact(&redactor);
+        attempt.redact(scene.redactor);
         attempts.push(attempt);
+        finding.redact(scene.redactor);
         last = finding;
-        redactor.apply(&mut last.reason);
         if !job.retry_on.contains(&last.outcome) || scene.stop.is_canceled() {
             break;
         }
@@ -306,7 +303,8 @@ pub fn look_at_stories(
     named
         .filter(|named| matches!(config.checks.get(&named.id), Some(Check::PrdAllPass { .. })))
         .map(|named| {
-            let finding = prd_all_pass::look(stories);
+            let mut finding = prd_all_pass::look(stories);
+            finding.redact(scene.redactor);
             Evidence {
                 check: named.id.clone(),
                 kind: KindName::PrdAllPass.as_str(),

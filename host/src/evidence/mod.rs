@@ -31,6 +31,7 @@ pub use record::{Attempt, Evidence, Stream};
 pub use stories::{Known, Proofs, Rules, Stories, Story, Unproven, settle};
 
 use crate::engine::{FailureCode, Outcome};
+use crate::process::Redactor;
 use reports::TestCounts;
 
 /// What one look at a condition gave.
@@ -72,6 +73,15 @@ impl Finding {
     /// The check itself did not work: says nothing about the work.
     fn error(reason: impl Into<String>) -> Self {
         Self::new(Outcome::Error, reason)
+    }
+
+    /// Removes secrets from what is remembered.
+    fn redact(&mut self, redactor: &Redactor) {
+        let failures = self.tests.iter_mut().flat_map(|tests| &mut tests.failures);
+        let log = self.policy.iter_mut().map(|policy| &mut policy.log);
+        for text in failures.chain(log).chain([&mut self.reason]) {
+            redactor.apply(text);
+        }
     }
 }
 

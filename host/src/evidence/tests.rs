@@ -53,11 +53,12 @@ impl Bench {
             cost_budget_usd: None,
         };
         let secret = ("SOME_TOKEN".into(), "x".into());
-        let environment = std::env::vars_os().chain([secret]).collect();
+        let environment: Vec<_> = std::env::vars_os().chain([secret]).collect();
         let scene = Scene {
             workspace: self.folder.path(),
             excluded: &[],
             environment: &environment,
+            redactor: &secrets(&environment, &self.config),
             iteration: 3,
             tree: Some("tree"),
             first_commit,

@@ -28,6 +28,7 @@ mod redact;
 mod registry;
 mod root;
 mod run;
+mod shapes;
 mod signals;
 mod stop;
 mod tree;

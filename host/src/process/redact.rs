@@ -5,51 +5,38 @@
 
 use std::borrow::Cow;
 
-/// The shortest value of a variable that is replaced: a shorter one is found in ordinary text by chance.
+use super::shapes::{may_begin_word, redact_shapes};
+
+/// The shortest value of a variable that is replaced wherever it stands: a shorter one is found in other words by chance.
 const MIN_VALUE: usize = 8;
+/// The shortest value of a variable that is replaced where it is a word of its own.
+const MIN_WORD: usize = 4;
 /// The shortest end of a value that is replaced where a text was cut.
 const MIN_PART: usize = 6;
-/// What stands for a secret that was recognized by its shape.
-const MARKER: &str = "[redacted]";
-
-/// Prefixes of well-known tokens, with the fewest characters that follow.
-const PREFIXES: &[(&str, usize)] = &[
-    ("github_pat_", 20),
-    ("glpat-", 16),
-    ("gho_", 20),
-    ("ghp_", 20),
-    ("ghr_", 20),
-    ("ghs_", 20),
-    ("ghu_", 20),
-    ("hf_", 24),
-    ("npm_", 30),
-    ("pypi-", 40),
-    ("rk_live_", 16),
-    ("sk-", 16),
-    ("sk_live_", 16),
-    ("xoxa-", 10),
-    ("xoxb-", 10),
-    ("xoxp-", 10),
-    ("xoxr-", 10),
-    ("xoxs-", 10),
-    ("AIza", 30),
+/// Short values that hide nothing, and that ordinary text is full of.
+const ORDINARY: &[&str] = &[
+    "admin", "always", "auto", "basic", "bearer", "default", "done", "dummy", "enabled", "example",
+    "false", "file", "guest", "local", "main", "never", "none", "null", "pass", "private",
+    "prompt", "public", "root", "secret", "test", "tests", "token", "true", "user",
 ];
-/// Prefixes of identifiers of access keys, followed by 16 capital letters and digits.
-const ACCESS_KEYS: &[&str] = &["AKIA", "ASIA"];
-const ACCESS_KEY_LENGTH: usize = 16;
-/// The fewest characters of a bearer token, and of each of the first two parts of a JSON Web Token.
-const BEARER: usize = 16;
-const JWT_PART: usize = 8;
 
 /// Replaces secrets in text.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
-    /// Value and name, the longest value first.
-    secrets: Vec<(String, String)>,
+    /// The longest value first.
+    secrets: Vec<Secret>,
+}
+
+/// A value that is replaced, and the name of its variable.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Secret {
+    value: String,
+    name: String,
 }
 
 impl Redactor {
-    /// A redactor for the values of variables, given as name and value. Shapes are always found.
+    /// A redactor for the values of variables, given as name and value. A value of 8 bytes or more is found anywhere, one
+    /// of 4 bytes or more as a whole word, unless it is an ordinary one such as `true`. Shapes are always found.
     ///
     /// ```
     /// use ralph_gate::process::Redactor;
@@ -58,30 +45,31 @@ impl Redactor {
     /// assert_eq!(redactor.redact("login: correct horse"), "login: [redacted DB_PASSWORD]");
     /// ```
     pub fn new(variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        let mut secrets: Vec<(String, String)> = variables
+        let mut secrets: Vec<Secret> = variables
             .into_iter()
             .flat_map(|(name, value)| {
-                let lines: Vec<&str> = value.lines().collect();
                 // A value of several lines may be printed line by line.
-                let parts =
-                    std::iter::once(value.trim()).chain(lines.iter().map(|line| line.trim()));
-                let parts = parts.filter(|part| part.len() >= MIN_VALUE);
-                parts
-                    .map(|part| (part.to_owned(), name.clone()))
-                    .collect::<Vec<_>>()
+                let lines = value.lines().map(str::trim);
+                let lines = lines.filter(|line| line.len() >= MIN_VALUE);
+                let all = Some(value.trim()).filter(|value| is_worth_hiding(value));
+                let secret = |value: &str| Secret {
+                    value: value.to_owned(),
+                    name: name.clone(),
+                };
+                all.into_iter().chain(lines).map(secret).collect::<Vec<_>>()
             })
             .collect();
-        secrets.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.cmp(b)));
-        secrets.dedup_by(|a, b| a.0 == b.0);
+        secrets.sort_by(|a, b| b.value.len().cmp(&a.value.len()).then_with(|| a.cmp(b)));
+        secrets.dedup_by(|a, b| a.value == b.value);
         Self { secrets }
     }
 
     /// The text without secrets.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
-        for (value, name) in &self.secrets {
-            if text.contains(value.as_str()) {
-                text = Cow::Owned(text.replace(value.as_str(), &format!("[redacted {name}]")));
+        for secret in &self.secrets {
+            if let Some(redacted) = secret.redact(&text) {
+                text = Cow::Owned(redacted);
             }
         }
         match redact_shapes(&text) {
@@ -92,11 +80,15 @@ impl Redactor {
 
     /// The same for a text that may begin in the middle of a secret, because it is the end of a longer one.
     pub fn redact_end(&self, text: &str) -> String {
-        let torn = self.secrets.iter().find_map(|(value, name)| {
-            let starts = value.char_indices().map(|(start, _)| start).skip(1);
-            let mut ends = starts.filter_map(|start| value.get(start..));
-            let end = ends.find(|end| end.len() >= MIN_PART && text.starts_with(end))?;
-            Some((end.len(), name))
+        let torn = self.secrets.iter().find_map(|secret| {
+            let starts = secret.value.char_indices().map(|(start, _)| start).skip(1);
+            let mut ends = starts.filter_map(|start| secret.value.get(start..));
+            let end = ends.find(|end| {
+                end.len() >= MIN_PART
+                    && text.starts_with(end)
+                    && secret.may_be_at(text, 0, end.len())
+            })?;
+            Some((end.len(), &secret.name))
         });
         match torn {
             None => self.redact(text).into_owned(),
@@ -115,209 +107,107 @@ impl Redactor {
     }
 }
 
-/// Replaces whatever has the shape of a secret. None if nothing has.
-fn redact_shapes(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let mut redacted: Option<String> = None;
-    let mut copied = 0;
-    let mut at = 0;
-    while at < bytes.len() {
-        match shape_at(text, at) {
-            Some((start, end)) => {
-                let kept = text.get(copied..start).unwrap_or_default();
+impl Secret {
+    /// The text without this secret. None if it is not there.
+    fn redact(&self, text: &str) -> Option<String> {
+        let mut redacted: Option<String> = None;
+        let (mut copied, mut next) = (0, 0);
+        while let Some(found) = text.get(next..)?.find(&self.value) {
+            let start = next + found;
+            let end = start + self.value.len();
+            if self.may_be_at(text, start, end) {
                 let redacted = redacted.get_or_insert_default();
-                redacted.push_str(kept);
-                redacted.push_str(MARKER);
-                (copied, at) = (end, end);
+                redacted.push_str(text.get(copied..start)?);
+                redacted.push_str(&format!("[redacted {}]", self.name));
+                (copied, next) = (end, end);
+            } else {
+                // One that overlaps with this place may be a word.
+                next = start + self.value.chars().next().map_or(1, char::len_utf8);
             }
-            None => at += 1,
         }
+        let mut redacted = redacted?;
+        redacted.push_str(text.get(copied..)?);
+        Some(redacted)
     }
-    if let Some(redacted) = &mut redacted {
-        redacted.push_str(text.get(copied..).unwrap_or_default());
+
+    /// Whether this part of a text is to be replaced: a short value only where it is no part of another word.
+    fn may_be_at(&self, text: &str, start: usize, end: usize) -> bool {
+        if self.value.len() >= MIN_VALUE {
+            return true;
+        }
+        let (before, after) = (text.get(..start), text.get(end..));
+        let is_part = char::is_alphanumeric;
+        before.is_some_and(|before| {
+            !self.value.starts_with(is_part) || may_begin_word(before, is_part)
+        }) && after
+            .is_some_and(|after| !self.value.ends_with(is_part) || !after.starts_with(is_part))
     }
-    redacted
 }
 
-/// The range of a secret that is announced at this place.
-fn shape_at(text: &str, at: usize) -> Option<(usize, usize)> {
-    let bytes = text.as_bytes();
-    let first = *bytes.get(at)?;
-    if !matches!(
-        first,
-        b'-' | b'A' | b'B' | b'b' | b'e' | b'g' | b'h' | b'n' | b'p' | b'r' | b's' | b'x'
-    ) {
-        return None;
-    }
-    let rest = text.get(at..)?;
-    if first == b'-' {
-        return private_key(rest).map(|length| (at, at + length));
-    }
-    let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-    // A backslash before it is part of an escaped line break.
-    let is_escape = at >= 2 && bytes.get(at - 2) == Some(&b'\\');
-    if before.is_some_and(|byte| is_token(*byte)) && !is_escape {
-        return None;
-    }
-    bearer(rest)
-        .map(|(start, end)| (at + start, at + end))
-        .or_else(|| {
-            let length = prefixed(rest)
-                .or_else(|| access_key(rest))
-                .or_else(|| jwt(rest))?;
-            Some((at, at + length))
-        })
-}
-
-/// From `-----BEGIN … PRIVATE KEY-----` to its end, or to the end of the text.
-fn private_key(rest: &str) -> Option<usize> {
-    let (label, body) = rest.strip_prefix("-----BEGIN ")?.split_once("-----")?;
-    if !label.ends_with("PRIVATE KEY") && !label.ends_with("PRIVATE KEY BLOCK") || label.len() > 40
-    {
-        return None;
-    }
-    let end = format!("-----END {label}-----");
-    let begin = rest.len() - body.len();
-    Some(
-        body.find(&end)
-            .map_or(rest.len(), |found| begin + found + end.len()),
-    )
-}
-
-fn prefixed(rest: &str) -> Option<usize> {
-    PREFIXES.iter().find_map(|(prefix, least)| {
-        let token = rest.strip_prefix(prefix)?;
-        let length = count(token, is_token);
-        let body = token.get(..length)?;
-        let has_digit = body.bytes().any(|byte| byte.is_ascii_digit());
-        (length >= *least && has_digit).then_some(prefix.len() + length)
-    })
-}
-
-fn access_key(rest: &str) -> Option<usize> {
-    let key = ACCESS_KEYS
-        .iter()
-        .find_map(|prefix| rest.strip_prefix(prefix))?;
-    let is_part = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
-    (count(key, is_part) == ACCESS_KEY_LENGTH).then_some(rest.len() - key.len() + ACCESS_KEY_LENGTH)
-}
-
-/// The token of `Bearer TOKEN`, without the word itself.
-fn bearer(rest: &str) -> Option<(usize, usize)> {
-    let word = rest.get(..6)?;
-    if !word.eq_ignore_ascii_case("bearer") {
-        return None;
-    }
-    let after = rest.get(6..)?;
-    let spaces = count(after, |byte| byte == b' ');
-    let token = after.get(spaces..)?;
-    let is_part = |byte: u8| is_token(byte) || b".~+/=".contains(&byte);
-    let length = count(token, is_part);
-    let has_digit = token
-        .get(..length)?
-        .bytes()
-        .any(|byte| byte.is_ascii_digit());
-    (spaces > 0 && length >= BEARER && has_digit).then_some((6 + spaces, 6 + spaces + length))
-}
-
-fn jwt(rest: &str) -> Option<usize> {
-    let header = rest.strip_prefix("eyJ")?;
-    let first = count(header, is_token);
-    let payload = header.get(first..)?.strip_prefix('.')?;
-    let second = count(payload, is_token);
-    let signature = payload.get(second..)?.strip_prefix('.')?;
-    (first >= JWT_PART && second >= JWT_PART)
-        .then(|| rest.len() - signature.len() + count(signature, is_token))
-}
-
-fn count(text: &str, is_part: impl Fn(u8) -> bool) -> usize {
-    text.bytes().take_while(|byte| is_part(*byte)).count()
-}
-
-fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+fn is_worth_hiding(value: &str) -> bool {
+    let is_ordinary = || ORDINARY.iter().any(|word| word.eq_ignore_ascii_case(value));
+    value.len() >= MIN_VALUE || value.len() >= MIN_WORD && !is_ordinary()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn redacted(text: &str) -> String {
-        Redactor::default().redact(text).into_owned()
-    }
-
-    #[test]
-    fn well_known_secret_shapes_are_redacted() {
-        // Put together here, so that no scanner takes this file for a leak.
-        let secrets = [
-            format!("sk-{}", "ant-api03-a1b2c3d4e5f6g7h8"),
-            format!("ghp_{}", "a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h8"),
-            format!("github_pat_{}", "11AAAAAAA0abcdefghijkl_mnop"),
-            format!("AKIA{}", "IOSFODNN7EXAMPLE"),
-            format!("xoxb-{}", "123456789012-abcdef"),
-            format!("AIza{}", "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6q"),
-            format!(
-                "eyJ{}.eyJ{}.{}",
-                "hbGciOiJIUzI1NiJ9", "zdWIiOiIxMjM0In0", "s1gnature_-x"
-            ),
-            format!(
-                "-----BEGIN {0}-----\nMIIB\nAAAA\n-----END {0}-----",
-                "RSA PRIVATE KEY"
-            ),
-        ];
-        for secret in secrets {
-            assert_eq!(
-                redacted(&format!("a {secret} b")),
-                "a [redacted] b",
-                "{secret}"
-            );
-            assert_eq!(redacted(&format!("\"{secret}\"")), "\"[redacted]\"");
-        }
-        assert_eq!(
-            redacted("authorization: Bearer abcdef0123456789abcdef"),
-            "authorization: Bearer [redacted]"
-        );
-    }
-
-    #[test]
-    fn a_private_key_that_was_cut_is_redacted_to_the_end() {
-        assert_eq!(
-            redacted("x -----BEGIN PRIVATE KEY-----\nMIIB"),
-            "x [redacted]"
-        );
-    }
-
-    #[test]
-    fn ordinary_text_is_left_alone() {
-        for text in [
-            "task-completed-with-success-1234567",
-            "sk-learn is a library, sk-short1",
-            "bearer of bad news",
-            "Bearer authentication is required",
-            "AKIA is a prefix",
-            "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
-            "eyJ.is.no.token",
-            "é-----BEGINé sk-é",
-            "",
-        ] {
-            assert_eq!(redacted(text), text);
-        }
-    }
-
     #[test]
     fn values_of_variables_are_redacted_by_name_and_the_longest_first() {
         let redactor = Redactor::new([
-            ("SHORT".to_owned(), "hunter2".to_owned()),
+            ("SHORT".to_owned(), "hu2".to_owned()),
             ("A_TOKEN".to_owned(), "hunter22".to_owned()),
             ("B_TOKEN".to_owned(), "hunter22-and-more".to_owned()),
             ("PEM".to_owned(), "first line\nsecond line\n".to_owned()),
         ]);
         assert_eq!(
-            redactor.redact("hunter22-and-more hunter22 hunter2"),
-            "[redacted B_TOKEN] [redacted A_TOKEN] hunter2"
+            redactor.redact("hunter22-and-more hunter22 hu2"),
+            "[redacted B_TOKEN] [redacted A_TOKEN] hu2"
         );
         assert_eq!(redactor.redact("> second line"), "> [redacted PEM]");
         assert_eq!(redactor.redact("nothing"), "nothing");
+    }
+
+    #[test]
+    fn a_short_value_is_redacted_as_a_whole_word() {
+        let redactor = Redactor::new([
+            ("A_PASSWORD".to_owned(), "s7s7s7s".to_owned()),
+            ("A_PIN".to_owned(), "$1a!".to_owned()),
+        ]);
+        for (text, redacted) in [
+            ("s7s7s7s", "[redacted A_PASSWORD]"),
+            ("p=s7s7s7s_", "p=[redacted A_PASSWORD]_"),
+            (
+                "s7s7s7s7s7s7s s7s7s7s7s, xs7s7s7s és7s7s7s s7s7s7sé",
+                "s7s7s7s7s7s7s s7s7s7s7s, xs7s7s7s és7s7s7s s7s7s7sé",
+            ),
+            ("\\ns7s7s7s\\n", "\\n[redacted A_PASSWORD]\\n"),
+            (
+                "\u{1b}[1;31ms7s7s7s\u{1b}[m",
+                "\u{1b}[1;31m[redacted A_PASSWORD]\u{1b}[m",
+            ),
+            ("x$1a!x", "x[redacted A_PIN]x"),
+        ] {
+            assert_eq!(redactor.redact(text), redacted, "{text}");
+        }
+        assert_eq!(redactor.redact_end("7s7s7s, s"), "[redacted A_PASSWORD], s");
+        assert_eq!(redactor.redact_end("7s7s7s7"), "7s7s7s7");
+    }
+
+    #[test]
+    fn a_short_value_that_overlaps_with_itself_is_found() {
+        let redactor = Redactor::new([("A_KEY".to_owned(), "a-a-a".to_owned())]);
+        assert_eq!(redactor.redact("xa-a-a-a"), "xa-[redacted A_KEY]");
+    }
+
+    #[test]
+    fn a_short_value_that_is_an_ordinary_word_is_left_alone() {
+        let values = ["true", "None", "test", "abc"];
+        let redactor = Redactor::new(values.map(|value| ("USE_AUTH".to_owned(), value.to_owned())));
+        let text = "true None test abc";
+        assert_eq!(redactor.redact(text), text);
+        assert!(ORDINARY.is_sorted());
     }
 
     #[test]

@@ -300,12 +300,13 @@ impl<'l> Loop<'l> {
         let tampered = stopping.tampered.iter().map(|(tripwire, reason)| Tripped {
             iteration: index,
             tripwire: tripwire.clone(),
-            reason: reason.clone(),
+            reason: self.redactor.redact(reason).into_owned(),
         });
         gathered.tripped.extend(tampered);
         let said = Said {
             action: stopping.action,
-            output: end_of(stopping.promised(), JUDGED),
+            // A client may give only the end of what its agent said.
+            output: end_of(self.redactor.redact_end(&stopping.promised()), JUDGED),
             usage: Usage::default(),
         };
         let now = now_ms();

@@ -205,7 +205,7 @@ impl<'l> Loop<'l> {
         baseline: Baseline,
     ) -> Self {
         let environment: Vec<_> = std::env::vars_os().collect();
-        let redactor = secrets(&environment, &setting.config.agent.env);
+        let redactor = secrets(&environment, setting.config);
         Self {
             gate: setting.gate,
             config: setting.config,
@@ -436,6 +436,7 @@ fn ensure_it_can_work(
         workspace: &config.workspace,
         excluded: &excluded,
         environment: &environment,
+        redactor: &secrets(&environment, config),
         iteration: 0,
         tree: None,
         first_commit: None,

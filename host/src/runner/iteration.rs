@@ -146,8 +146,9 @@ impl Loop<'_> {
             leftovers,
             unseen: unseen.as_deref(),
         };
-        let tripped = self.tripwires(index, &seen);
-        for tripped in &tripped {
+        let mut tripped = self.tripwires(index, &seen);
+        for tripped in &mut tripped {
+            self.redactor.apply(&mut tripped.reason);
             self.watch.see(&LoopEvent::Tripped(tripped));
         }
         Ok(Gathered {
@@ -179,6 +180,7 @@ impl Loop<'_> {
             workspace: &self.config.workspace,
             excluded: &self.excluded,
             environment: &self.environment,
+            redactor: &self.redactor,
             iteration,
             tree,
             first_commit: self.baseline.first_commit.as_deref(),

@@ -8,7 +8,7 @@ use super::begin::excluded_root;
 use super::iteration::judge_stories;
 use crate::config::{Config, Terms};
 use crate::engine::Prd;
-use crate::evidence::{Evidence, PolicyRunner, Scene, Wanted, gather, look_at_stories};
+use crate::evidence::{Evidence, PolicyRunner, Scene, Wanted, gather, look_at_stories, secrets};
 use crate::memory::Record;
 use crate::process::{self, Stop};
 
@@ -41,6 +41,7 @@ pub fn rerun(again: &Rerun<'_>) -> Vec<Evidence> {
         workspace,
         excluded: &excluded,
         environment: &environment,
+        redactor: &secrets(&environment, again.config),
         iteration: 0,
         tree: None,
         first_commit: baseline.first_commit.as_deref(),
