@@ -30,7 +30,7 @@ fn configs() -> [String; 4] {
         ralph.replace("\"ralph\"", "\"standard\""),
         auto.replace("[\"work\"]", optional),
         ralph + "\n[routing]\nralph_enabled = false\n",
-        String::new(),
+        "[contract]\nmode = \"standard\"\n".to_owned(),
     ]
 }
 
@@ -75,12 +75,37 @@ fn the_mode_that_applies_is_printed_at_the_start() {
         .end();
     let first = outcome.stdout.lines().next().unwrap_or_default();
     assert!(first.contains("ralph mode (requested)"), "{outcome:?}");
-    let nothing = Workplace::new("", &[]);
-    let outcome = nothing.start_with(&[], &[], &[vec![promise()]]).end();
-    assert!(
-        outcome.stderr.contains("standard mode (not_requested)"),
-        "{outcome:?}"
-    );
+    let [standard, ..] = configs();
+    for arguments in [&[][..], &["--quiet"]] {
+        let workplace = Workplace::new(&standard, &[]);
+        let outcome = workplace
+            .start_with(arguments, &[], &[vec![promise()]])
+            .end();
+        assert!(
+            outcome.stderr.contains("standard mode (requested)"),
+            "{outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn standard_mode_applies_only_where_it_is_written() {
+    let described = simple("").replace("mode = \"ralph\"\n", "");
+    let described = described.replace("completion_token = \"COMPLETE\"\n", "");
+    let described = described.replace("completion_checks = [\"work\"]\n", "");
+    for (config, found) in [
+        (described.as_str(), "checks that nothing asks for (work)"),
+        ("", "nothing must hold"),
+        ("[contract]\n", "nothing must hold"),
+    ] {
+        let workplace = Workplace::new(config, &[]);
+        let outcome = workplace.start_with(&[], &[], &[vec![promise()]]).end();
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        assert!(outcome.stdout.is_empty(), "no agent was run: {outcome:?}");
+        for text in [found, "no mode is written", "mode = \"standard\""] {
+            assert!(outcome.stderr.contains(text), "{text}: {outcome:?}");
+        }
+    }
 }
 
 #[test]

@@ -331,6 +331,11 @@ fn two_requests_for_one_session_are_one_loop() {
         .post("/v1/loops/waiting%20together/cancel", "")
         .unwrap();
     assert_eq!(canceled.json()["canceled"], true, "{}", canceled.body);
+    // Its stream ends when its process has.
+    connection
+        .get("/v1/loops/waiting%20together/events")
+        .unwrap();
+    connection.events().unwrap();
 }
 
 #[test]
@@ -412,6 +417,9 @@ fn standard_mode_is_the_agent_itself() {
         .filter_map(|(_, data)| data["text"].as_str())
         .collect();
     assert!(text.starts_with("iteration "), "{text}");
+    for (name, data) in &events {
+        assert_eq!(&data["event"], name, "one name for one event");
+    }
     assert!(
         !place.work().join(".ralph").exists(),
         "nothing is remembered"
@@ -512,4 +520,82 @@ fn the_events_of_a_loop_that_has_ended_can_still_be_read() {
     for (name, data) in &again {
         assert_eq!(&data["event"], name, "one name for one event");
     }
+}
+
+#[test]
+fn a_request_that_is_refused_takes_no_events_of_a_loop_that_has_ended() {
+    let place = place();
+    let server = server(&place);
+    let heard = begin(&server, &request("over")).events().unwrap();
+    let mut connection = server.connect().unwrap();
+    for (path, body, code) in [
+        ("/v1/loops", request("over"), "session_exists"),
+        ("/v1/loops/over/resume", json!({}), "loop_completed"),
+    ] {
+        let refused = connection.post(path, &body.to_string()).unwrap();
+        assert_eq!(refused.status, 409, "{}", refused.body);
+        assert_eq!(refused.json_code().as_deref(), Some(code));
+        let mut again = server.connect().unwrap();
+        assert_eq!(again.get("/v1/loops/over/events").unwrap().status, 200);
+        assert_eq!(again.events().unwrap(), heard, "{path}");
+    }
+}
+
+#[test]
+fn the_events_of_a_loop_that_is_resumed_go_on_with_the_same_numbers() {
+    let place = place();
+    let server = server(&place);
+    let mut stream = begin(&server, &request("waiting"));
+    while stream.event().unwrap().unwrap().0 != "iteration_started" {}
+    let mut connection = server.connect().unwrap();
+    connection.post("/v1/loops/waiting/cancel", "").unwrap();
+    stream.events().unwrap();
+    let from = |last: &str| {
+        let mut connection = server.connect().unwrap();
+        let headers = [("last-event-id", last)];
+        let path = "/v1/loops/waiting/events";
+        let answer = connection.send("GET", path, &headers, b"").unwrap();
+        assert_eq!(answer.status, 200);
+        connection.events().unwrap()
+    };
+    let first = from("0");
+    place.write("go", "");
+    let resumed = connection.post("/v1/loops/waiting/resume", "{}").unwrap();
+    assert_eq!(resumed.status, 200, "{}", resumed.body);
+    let second = connection.events().unwrap();
+    // Whoever was cut off before the loop was canceled misses nothing of either run.
+    let last = first.len() - 1;
+    let expected = [&first[last..], second.as_slice()].concat();
+    assert_eq!(from(&last.to_string()), expected);
+    assert_eq!(from("100000"), second, "there is no such event yet");
+}
+
+#[test]
+fn the_events_of_a_loop_are_gone_with_the_server_and_its_log_is_not() {
+    let place = place();
+    let mut first = server(&place);
+    begin(&first, &request("over")).events().unwrap();
+    assert!(first.end().unwrap().success());
+    let second = server(&place);
+    let mut connection = second.connect().unwrap();
+    let answer = connection.get("/v1/loops/over/events").unwrap();
+    assert_eq!(answer.status, 404);
+    assert!(answer.body.contains("ralph-gate logs"), "{}", answer.body);
+    assert_eq!(connection.get("/v1/loops/over").unwrap().status, 200);
+}
+
+#[test]
+fn a_request_without_a_mode_is_routed_as_the_start_of_a_loop() {
+    let place = place();
+    let server = server(&place);
+    let mut unsaid = request("unsaid");
+    unsaid.as_object_mut().unwrap().remove("mode");
+    let events = begin(&server, &unsaid).events().unwrap();
+    let (name, opened) = &events[0];
+    assert_eq!(name, "opened");
+    assert_eq!(
+        (&opened["mode"], &opened["reason"]),
+        (&json!("ralph"), &json!("requested"))
+    );
+    assert_eq!(events.last().unwrap().1["stop_reason"], "completed");
 }

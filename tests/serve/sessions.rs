@@ -1,6 +1,7 @@
 //! Sessions that the server keeps for harnesses that run their loops themselves.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
@@ -409,4 +410,38 @@ fn sessions_are_listed_and_removed_in_the_state_that_was_seen() {
     assert_eq!(remove(&mut harness, &[("if-match", "*")]), 404);
     // Its key is free again.
     assert_eq!(harness.begin("one").status, 201);
+}
+
+#[test]
+fn a_session_that_cannot_be_read_is_removed_whatever_its_version_was() {
+    let kept = Kept::start();
+    let mut harness = kept.connect();
+    let tag = tag(&harness.begin("torn"));
+    let store = kept.folder.path().join("sessions");
+    let sessions = fs::read_dir(&store).unwrap();
+    for session in sessions.map(|session| session.unwrap().path()) {
+        for file in files_below(&session) {
+            fs::write(file, "torn").unwrap();
+        }
+    }
+    let listed = harness.0.get("/v1/sessions").unwrap().json();
+    assert!(listed["sessions"][0]["problem"].is_string(), "{listed}");
+    let mut remove = |tag: &str| {
+        let headers = [("if-match", tag)];
+        let path = "/v1/sessions/torn";
+        harness.0.send("DELETE", path, &headers, b"").unwrap()
+    };
+    let named = remove(&tag);
+    assert_ne!(named.status, 200, "{}", named.body);
+    let any = remove("*");
+    assert_eq!(any.status, 200, "{}", any.body);
+    assert_eq!(harness.begin("torn").status, 201);
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let (folders, mut files): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());
+    files.extend(folders.iter().flat_map(|folder| files_below(folder)));
+    files
 }

@@ -240,8 +240,8 @@ pub(crate) struct ConfigCheckArgs {
   ralph-gate run --label arm=ralph --label task=parser --task-class bugfix
   ralph-gate run --resume
 
-Exit codes: 0 completed, 5 completed by an operator's override, 3 stopped otherwise, 1 error; in standard mode and in shadow
-that of the agent.")]
+Exit codes: 0 completed, 5 completed by an operator's override, 3 stopped otherwise, 130 interrupted twice, 1 error; in
+standard mode and in shadow that of the agent.")]
 pub(crate) struct RunArgs {
     /// The configuration; ralph-gate.toml (or .yaml, .json) of the current folder, or of one above it, when absent
     #[arg(long, value_name = "FILE")]

@@ -160,9 +160,13 @@ impl Terminal {
 
     /// Says something beside the answer, on standard error. There is nobody left to tell when this fails.
     pub(crate) fn warn(&self, text: impl FnOnce(Painter) -> String) {
-        if self.quiet {
-            return;
+        if !self.quiet {
+            self.warn_always(text);
         }
+    }
+
+    /// Says something that must be known even where only the result is wanted.
+    pub(crate) fn warn_always(&self, text: impl FnOnce(Painter) -> String) {
         let _ = io::stderr().write_all(text(self.error_painter).as_bytes());
     }
 

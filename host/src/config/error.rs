@@ -68,6 +68,14 @@ pub enum ConfigError {
         /// Every problem, at its place in the file.
         problems: Vec<Problem>,
     },
+    /// Nothing must hold, and no mode is written: nobody has asked for that.
+    #[error("{}: {}", file.display(), nothing_asked(checks))]
+    NothingAsked {
+        /// The file.
+        file: PathBuf,
+        /// The checks that it describes.
+        checks: Vec<String>,
+    },
     /// The contract asks for no loop.
     #[error("the contract is in standard mode: there is no loop to run")]
     Standard,
@@ -95,6 +103,7 @@ impl ConfigError {
             Self::Invalid { .. } => "invalid_config",
             Self::Check { .. } => "invalid_check",
             Self::CannotWork { .. } => "preflight_failed",
+            Self::NothingAsked { .. } => "nothing_asked",
             Self::Standard => "standard_mode",
             Self::Engine(error) => error.code(),
         }
@@ -111,6 +120,12 @@ impl ConfigError {
                 "edit it, or write a new one with `--force`, which keeps the old one beside it",
             ),
             Self::Unreadable { .. } => Some("see that it is there and can be read"),
+            Self::NothingAsked { checks, .. } if checks.is_empty() => {
+                Some("name a check or a token in [contract], or write `mode = \"standard\"` there")
+            }
+            Self::NothingAsked { .. } => Some(
+                "name them in `completion_checks` of [contract], or write `mode = \"standard\"` there",
+            ),
             Self::Standard => {
                 Some("name a check or a token in [contract], or set `mode = \"ralph\"` there")
             }
@@ -144,5 +159,15 @@ impl ConfigError {
             code: error.code,
             problems,
         }
+    }
+}
+
+fn nothing_asked(checks: &[String]) -> String {
+    match checks {
+        [] => "nothing must hold, and no mode is written".to_owned(),
+        checks => format!(
+            "it describes checks that nothing asks for ({}), and no mode is written",
+            checks.join(", ")
+        ),
     }
 }

@@ -12,7 +12,9 @@ use super::error::ConfigError;
 use super::given::Added;
 use super::place::End;
 use super::{Config, format_of, json as texts, place, read_text};
-use crate::engine::{CallError, GateEngine, GateError, LoopFile, Mode, Outcome, Problem, Routing};
+use crate::engine::{
+    CallError, GateEngine, GateError, LoopFile, Mode, Outcome, Problem, RouteReason, Routing,
+};
 use crate::memory::SessionKey;
 
 /// Which promises count.
@@ -249,6 +251,17 @@ impl Config {
         request: Option<&Request>,
     ) -> Result<Task, ConfigError> {
         self.route_as(gate, request, Start::Asked)
+    }
+
+    /// An error where nothing must hold although no mode is written: standard mode applies only where it is.
+    pub fn ensure_asked(&self, task: &Task) -> Result<(), ConfigError> {
+        if task.routing.reason != RouteReason::NotRequested {
+            return Ok(());
+        }
+        Err(ConfigError::NothingAsked {
+            file: self.file.clone(),
+            checks: self.checks.keys().cloned().collect(),
+        })
     }
 
     fn route_as(

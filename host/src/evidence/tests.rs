@@ -192,6 +192,15 @@ fn tests_are_green_when_program_and_report_agree() {
 }
 
 #[test]
+fn a_failed_attempt_that_was_superseded_is_told() {
+    let case = "<testcase name='a'><failure/></testcase><testcase name='a'/>";
+    let suite = format!("echo \"<testsuite failures='1'>{case}</testsuite>\"");
+    let (outcome, reason) = tests(&suite, "format = \"junit\"").only();
+    let told = "1 passed; 1 failed attempt was followed by one of the same name that passed";
+    assert_eq!((outcome, reason.as_str()), (Outcome::Pass, told));
+}
+
+#[test]
 fn tests_that_fail_are_named() {
     let (outcome, reason) = tests("echo 1..2; echo ok 1; echo not ok 2 - adds\n", "").only();
     assert_eq!(outcome, Outcome::Fail);

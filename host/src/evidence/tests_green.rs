@@ -146,6 +146,7 @@ fn verdict(counts: &TestCounts, expected: &Expectation<'_>) -> Result<String, St
         failed,
         skipped,
         failures,
+        superseded,
         names: _,
     } = counts;
     let total = counts.total();
@@ -168,8 +169,17 @@ fn verdict(counts: &TestCounts, expected: &Expectation<'_>) -> Result<String, St
             "{skipped} of {total} were skipped, and none may be"
         ));
     }
-    Ok(match skipped {
-        0 => format!("{passed} passed"),
-        skipped => format!("{passed} passed, {skipped} skipped"),
-    })
+    let skipped = match skipped {
+        0 => String::new(),
+        skipped => format!(", {skipped} skipped"),
+    };
+    // Nothing in a report shows whether they are attempts, or different tests of the same name.
+    let superseded = match superseded {
+        0 => String::new(),
+        1 => "; 1 failed attempt was followed by one of the same name that passed".to_owned(),
+        several => format!(
+            "; {several} failed attempts were followed by ones of the same name that passed"
+        ),
+    };
+    Ok(format!("{passed} passed{skipped}{superseded}"))
 }

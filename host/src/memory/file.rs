@@ -122,9 +122,22 @@ impl<'g> FileStore<'g> {
     /// Removes the session with everything in it, while nobody else can write to it. A link in it is removed, and not what
     /// it leads to.
     pub fn remove(self) -> Result<(), MemoryError> {
-        let path = self.path();
-        let failed = |error| DiskError::io(Action::Remove, path.display(), error).into();
-        std::fs::remove_dir_all(path).map_err(failed)
+        self.disk().remove_all()
+    }
+
+    /// Removes a session that can't be opened because it has no checkpoint that can be read.
+    pub(crate) fn remove_unreadable(
+        root: &Path,
+        key: &SessionKey,
+        patience: Patience,
+    ) -> Result<(), MemoryError> {
+        let name = key.checked_folder()?;
+        match SessionFolder::open(root, &name, Missing::Report)? {
+            Some(folder) => locked(folder, patience)?.remove_all(),
+            None => Err(MemoryError::NoSession {
+                session: root.join(&name).display().to_string(),
+            }),
+        }
     }
 
     /// Where the session is.
@@ -176,6 +189,11 @@ impl SessionFolder {
         let folder = locked(Self::make(root, &key.checked_folder()?)?, patience)?;
         folder.sync_root()?;
         Ok(folder)
+    }
+
+    fn remove_all(&self) -> Result<(), MemoryError> {
+        let failed = |error| DiskError::io(Action::Remove, self.path().display(), error).into();
+        std::fs::remove_dir_all(self.path()).map_err(failed)
     }
 }
 

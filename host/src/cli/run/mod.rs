@@ -44,6 +44,10 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError>
     let config = given::configuration(args)?;
     let task = route(args, &config)?;
     see_that_nothing_changed(args, &config, &task)?;
+    // A server has routed the request itself. Its configuration may describe checks for requests to choose from.
+    if args.owner.is_none() {
+        config.ensure_asked(&task)?;
+    }
     let is_standard = task.routing.mode == Mode::Standard;
     if is_standard || process::role() == Role::Inner {
         say_where(args, &config, terminal);
@@ -187,8 +191,9 @@ fn standard(
     }
     if !terminal.is_json() {
         let applies = text::mode_and_reason((task.routing.mode, task.routing.reason));
-        terminal
-            .warn(|_| format!("{applies}: no check is run, and the exit code is the agent's\n"));
+        terminal.warn_always(|_| {
+            format!("{applies}: no check is run, and the exit code is the agent's\n")
+        });
         let options = args.options(config, terminal)?;
         return Ok(Exit::Code(runner::become_agent(config, &options)?));
     }

@@ -3,6 +3,9 @@
 //! Runners don't agree on what the `tests` of a suite counts: pytest counts subtests, which have no test case, and
 //! jest leaves out what is still to be written. So a document that has its end is whole, and its test cases are what
 //! counts. A suite that says that tests failed and shows none that did is an error.
+//!
+//! Some runners write each attempt of a test that they rerun as a test case of its own. A document can't tell them from
+//! different tests of the same name, so a failed attempt that a later one supersedes is counted, and told.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +16,7 @@ use super::error::ReportError;
 use super::names::{Collector, Part};
 use super::xml::{self, Elements, Place, attributes};
 
-/// How many failed attempts of one suite are kept, in case that a later one follows.
+/// How many tests of one suite are kept, in case that they are rerun. Of any other, each failed attempt counts.
 const ATTEMPTS_LIMIT: usize = 100_000;
 
 /// Counts the test cases of all documents in the text.
@@ -87,7 +90,8 @@ impl Report {
             }
             Some(Element::Suite(suite)) if matches!(name, "failure" | "error") => {
                 // A suite that could not be set up. No test case stands for it.
-                suite.shows_failure = true;
+                suite.shown += 1;
+                suite.remaining += 1;
                 self.counts.fail(&suite.name);
                 Ok(Element::Other)
             }
@@ -122,31 +126,38 @@ impl Report {
             let path = below(&suite.path, &case.class);
             self.names.add(part, &below(&path, &case.name));
         }
-        suite.shows_failure |= outcome == Outcome::Failed || case.shows_failure;
+        suite.shown += u64::from(outcome == Outcome::Failed) + case.other_failures;
         match outcome {
             Outcome::Passed => {
-                suite.supersede(&case);
                 self.counts.passed += 1;
+                suite.keep_passed(&case);
             }
             Outcome::Skipped => self.counts.skipped += 1,
             Outcome::Failed => {
-                suite.supersede(&case);
-                if let Some(case) = suite.fail(case) {
-                    self.counts.fail(&case.shown());
+                if let Some(case) = suite.keep_failed(case) {
+                    suite.remaining += 1;
+                    self.counts.fail(&case.name_with_class());
                 }
             }
         }
     }
 
-    fn end_suite(&mut self, suite: Suite, place: &Place<'_>) -> Result<(), ReportError> {
+    fn end_suite(&mut self, mut suite: Suite, place: &Place<'_>) -> Result<(), ReportError> {
+        let attempts = std::mem::take(&mut suite.attempts);
+        let mut failed = Vec::new();
+        for attempts in attempts.into_values() {
+            self.counts.superseded += attempts.superseded();
+            failed.extend(attempts.remaining());
+        }
+        suite.remaining += failed.len() as u64;
         suite.check(place)?;
         if let Some(Element::Suite(parent)) = self.open.last_mut() {
-            parent.shows_failure |= suite.shows_failure;
+            parent.shown += suite.shown;
+            parent.remaining += suite.remaining;
         }
-        let mut failed: Vec<(u64, Case)> = suite.failed.into_values().collect();
         failed.sort_by_key(|(order, _)| *order);
         for (_, case) in failed {
-            self.counts.fail(&case.shown());
+            self.counts.fail(&case.name_with_class());
         }
         Ok(())
     }
@@ -191,8 +202,8 @@ struct Case {
     /// What the element itself says, without a child.
     status: Outcome,
     failed: bool,
-    /// Whether it shows a failure, even one of an earlier attempt.
-    shows_failure: bool,
+    /// How many failures of other attempts it shows.
+    other_failures: u64,
     skipped: Skipped,
 }
 
@@ -219,7 +230,7 @@ impl Case {
             file: String::new(),
             status: Outcome::Passed,
             failed: false,
-            shows_failure: false,
+            other_failures: 0,
             skipped: Skipped::No,
         };
         attributes(start, place, |name, value| {
@@ -245,7 +256,7 @@ impl Case {
             "failure" | "error" => self.failed = true,
             // Attempts before or after the one that the test case stands for.
             "flakyFailure" | "flakyError" | "rerunFailure" | "rerunError" => {
-                self.shows_failure = true;
+                self.other_failures += 1;
             }
             "skipped" => {
                 let mut skipped = Skipped::Yes;
@@ -259,7 +270,6 @@ impl Case {
             }
             _ => {}
         }
-        self.shows_failure |= self.failed;
         Ok(())
     }
 
@@ -277,7 +287,7 @@ impl Case {
         format!("{}\0{}\0{}", self.file, self.class, self.name)
     }
 
-    fn shown(&self) -> String {
+    fn name_with_class(&self) -> String {
         match self.class.as_str() {
             "" => self.name.clone(),
             class => format!("{class}{SEPARATOR}{}", self.name),
@@ -299,13 +309,56 @@ struct Suite {
     name: String,
     /// Its own name and those of the suites that it is in.
     path: String,
-    /// How many tests failed, as it says.
-    said: u64,
-    /// Whether anything in it shows a failure.
-    shows_failure: bool,
-    /// The last attempts that failed, with how many came before each.
-    failed: BTreeMap<String, (u64, Case)>,
+    /// How many tests failed, and how many broke, as it says. Some runners count the same ones as both.
+    failures: u64,
+    errors: u64,
+    /// How many failures it shows, those of superseded attempts too.
+    shown: u64,
+    /// How many of them are superseded by none.
+    remaining: u64,
+    attempts: BTreeMap<String, Attempts>,
     order: u64,
+}
+
+/// The test cases of one suite that have the same file, class and name.
+#[derive(Default)]
+struct Attempts {
+    passed: u64,
+    failed: u64,
+    /// The last one, if it failed, with how many failed in the suite before it.
+    last: Option<(u64, Case)>,
+    /// One that failed before another passed, of several that passed.
+    other: Option<(u64, Case)>,
+}
+
+impl Attempts {
+    fn pass(&mut self) {
+        self.passed += 1;
+        self.other = self.last.take().or(self.other.take());
+    }
+
+    fn fail(&mut self, order: u64, case: Case) {
+        self.failed += 1;
+        self.last = Some((order, case));
+    }
+
+    /// Failed attempts that a later one takes the place of.
+    fn superseded(&self) -> u64 {
+        self.failed - u64::from(self.failed > 0 && (self.last.is_some() || self.are_tests()))
+    }
+
+    /// What counts as a failure.
+    fn remaining(self) -> Option<(u64, Case)> {
+        if self.are_tests() {
+            return self.last.or(self.other);
+        }
+        self.last
+    }
+
+    /// Whether they are different tests: nobody reruns one that passed.
+    fn are_tests(&self) -> bool {
+        self.passed > 1
+    }
 }
 
 impl Suite {
@@ -314,15 +367,18 @@ impl Suite {
             at: place.offset(),
             name: String::new(),
             path: String::new(),
-            said: 0,
-            shows_failure: false,
-            failed: BTreeMap::new(),
+            failures: 0,
+            errors: 0,
+            shown: 0,
+            remaining: 0,
+            attempts: BTreeMap::new(),
             order: 0,
         };
         attributes(start, place, |name, value| {
             match name {
                 "name" => suite.name = value.into_owned(),
-                "failures" | "errors" => suite.said += place.number(name, &value)?.unwrap_or(0),
+                "failures" => suite.failures = place.number(name, &value)?.unwrap_or(0),
+                "errors" => suite.errors = place.number(name, &value)?.unwrap_or(0),
                 "tests" | "skipped" | "disabled" => {
                     place.number(name, &value)?;
                 }
@@ -333,33 +389,49 @@ impl Suite {
         Ok(suite)
     }
 
-    /// An attempt that failed counts no more when a later one follows in the same suite.
-    fn supersede(&mut self, case: &Case) {
-        if !self.failed.is_empty() {
-            self.failed.remove(&case.key());
+    /// The attempts of a test, unless there are too many tests.
+    fn attempts(&mut self, case: &Case) -> Option<&mut Attempts> {
+        let key = case.key();
+        if case.name.is_empty()
+            || self.attempts.len() >= ATTEMPTS_LIMIT && !self.attempts.contains_key(&key)
+        {
+            return None;
+        }
+        Some(self.attempts.entry(key).or_default())
+    }
+
+    fn keep_passed(&mut self, case: &Case) {
+        if let Some(attempts) = self.attempts(case) {
+            attempts.pass();
         }
     }
 
     /// Keeps a failed attempt until the suite ends; gives it back where there are too many.
-    fn fail(&mut self, case: Case) -> Option<Case> {
-        if case.name.is_empty() || self.failed.len() >= ATTEMPTS_LIMIT {
-            return Some(case);
-        }
+    fn keep_failed(&mut self, case: Case) -> Option<Case> {
         self.order += 1;
-        self.failed.insert(case.key(), (self.order, case));
+        let order = self.order;
+        let Some(attempts) = self.attempts(&case) else {
+            return Some(case);
+        };
+        attempts.fail(order, case);
         None
     }
 
-    /// A report that says that tests failed, and shows none that did, is no evidence.
+    /// A report that says that tests failed, and shows none that did, is no evidence. Neither is one that says so of more
+    /// than it shows, where all of those passed later.
     fn check(&self, end: &Place<'_>) -> Result<(), ReportError> {
-        if self.said == 0 || self.shows_failure {
+        let is_said = match self.shown {
+            0 => self.failures + self.errors == 0,
+            shown => self.remaining > 0 || self.failures.max(self.errors) <= shown,
+        };
+        if is_said {
             return Ok(());
         }
         Err(ReportError::contradiction(
             end.at(self.at).line(),
             &format!("the suite \"{}\"", self.name),
-            &format!("{} failed tests", self.said),
-            "0",
+            &format!("{} failed tests", self.failures + self.errors),
+            &self.shown.to_string(),
         ))
     }
 }
@@ -505,12 +577,57 @@ mod tests {
         assert_eq!(of(&format!("{good}{bad}")), (1, 1, 0));
         let skipped = "<testcase classname='c' name='a'><skipped/></testcase>";
         assert_eq!(of(&format!("{bad}{skipped}")), (0, 1, 1));
+        let superseded = |cases: &str| read(suite(cases).as_bytes()).unwrap().superseded;
+        assert_eq!(superseded(&format!("{bad}{bad}{good}")), 2);
+        assert_eq!(superseded(&format!("{bad}{bad}")), 1);
+        assert_eq!(superseded(&format!("{good}{bad}")), 0);
+    }
+
+    #[test]
+    fn a_test_that_passed_twice_is_two_tests_and_supersedes_no_failure() {
+        let good = "<testcase name='a'/>";
+        let bad = "<testcase name='a'><failure/></testcase>";
+        for cases in [[good, bad, good], [bad, good, good]] {
+            let text = format!("<testsuite failures='1'>{}</testsuite>", cases.concat());
+            let read = read(text.as_bytes()).unwrap();
+            assert_eq!((read.passed, read.failed), (2, 1), "{text}");
+            assert_eq!(read.superseded, 0);
+        }
+    }
+
+    #[test]
+    fn a_suite_that_says_that_more_failed_than_passed_later_is_an_error() {
+        let cases = "<testcase name='a'><failure/></testcase><testcase name='a'/>";
+        assert_eq!(
+            refused(&format!(
+                "<testsuite name='s' failures='2'>{cases}</testsuite>"
+            )),
+            "line 1: the suite \"s\" says 2 failed tests and has 1"
+        );
+        refused(&format!(
+            "<testsuites failures='2'><testsuite failures='1'>{cases}</testsuite></testsuites>"
+        ));
+    }
+
+    #[test]
+    fn web_test_runner_says_of_each_failure_that_it_is_an_error_too() {
+        let failed = read(include_bytes!("fixtures/junit_web_test_runner.xml")).unwrap();
+        assert_eq!((failed.passed, failed.failed, failed.skipped), (3, 1, 1));
+        assert_eq!(failed.failures, ["sum rounds::halves"]);
+        let rerun = include_bytes!("fixtures/junit_web_test_runner_rerun.xml");
+        assert_eq!(
+            (counts(rerun), read(rerun).unwrap().superseded),
+            ((2, 0, 0), 1)
+        );
     }
 
     #[test]
     fn a_test_that_passed_when_gotestsum_ran_it_again_passed() {
         let text = include_bytes!("fixtures/junit_gotestsum_rerun.xml");
-        assert_eq!(counts(text), (4, 0, 1));
+        assert_eq!(
+            (counts(text), read(text).unwrap().superseded),
+            ((4, 0, 1), 1)
+        );
         assert!(names(text).ran.contains("example.org/demo::TestFlaky"));
     }
 

@@ -69,6 +69,9 @@ pub struct TestCounts {
     /// Names of failed tests: the first 20, each at most 200 bytes, without control characters. Not every report
     /// names what failed, so there may be fewer than `failed`.
     pub failures: Vec<String>,
+    /// Failed attempts that count no more, because a later one of the same test follows.
+    #[serde(skip)]
+    pub superseded: u64,
     /// The names of all tests, where the report has them.
     #[serde(skip)]
     pub names: Option<Box<TestNames>>,
@@ -87,6 +90,7 @@ impl TestCounts {
         self.passed = self.passed.saturating_add(other.passed);
         self.failed = self.failed.saturating_add(other.failed);
         self.skipped = self.skipped.saturating_add(other.skipped);
+        self.superseded = self.superseded.saturating_add(other.superseded);
         let room = NAMES_LIMIT.saturating_sub(self.failures.len());
         self.failures.extend(other.failures.into_iter().take(room));
         self.names = names::join(self.names.take(), other.names);

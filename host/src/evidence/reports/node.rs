@@ -314,6 +314,7 @@ impl Footer {
             failed: failed + cancelled,
             skipped: skipped + todo,
             failures: Vec::new(),
+            superseded: 0,
             names: None,
         };
         if counts.total() == tests {

@@ -1,7 +1,8 @@
 //! The Test Anything Protocol, versions 12 to 14: its test points, those of subtests too.
 //!
-//! A test point that has subtests counts only if it failed and none of them did. Lines of subtests are indented by
-//! four spaces more than the point that they belong to, which stands below them, or above them and ends with `{`.
+//! A test point that has subtests counts only if it failed and none of them did. Lines of subtests are indented more
+//! than the point that they belong to, which stands below them, or above them and ends with `{`. The standard says by
+//! four spaces; the kernel's runners indent by two, and others by a tab.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +11,14 @@ use super::error::ReportError;
 use super::names::{self, Collector, Part, TestNames};
 use super::text::{Line, leading_number, lines};
 
-/// By how much subtests are indented.
-const STEP: usize = 4;
+/// How wide a tab is at most.
+const TAB: usize = 8;
 /// Deeper than any runner nests its tests.
 const DEPTH_LIMIT: usize = 64;
 
 /// Counts the test points of one stream.
 pub(super) fn read(text: &[u8]) -> Result<TestCounts, ReportError> {
-    let mut stream = Stream::new();
-    for line in lines(text) {
-        stream.take(&line)?;
-    }
-    let tree = stream.finish()?;
+    let tree = Stream::read(text)?;
     let mut counts = TestCounts::default();
     let mut names = Collector::default();
     for leaf in tree.leaves.iter().filter(|leaf| leaf.role == Role::Test) {
@@ -52,11 +49,7 @@ fn part(outcome: Outcome) -> Part {
 /// The names of all tests and suites in node's output, if it has as many of them as its footer says. There a test that
 /// is still to be made work counts as one that did not run, even if it passes.
 pub(super) fn names_of_node(text: &[u8], points: u64) -> Option<Box<TestNames>> {
-    let mut stream = Stream::new();
-    for line in lines(text) {
-        stream.take(&line).ok()?;
-    }
-    let tree = stream.finish().ok()?;
+    let tree = Stream::read(text).ok()?;
     let mut names = Collector::default();
     for leaf in &tree.leaves {
         let part = match leaf.directive {
@@ -97,15 +90,23 @@ enum Role {
 struct Group {
     /// The group of that point. The outermost one is its own.
     parent: usize,
-    /// What that point is called.
+    /// What that point is called. Empty where no point has claimed them.
     name: String,
 }
 
 impl Tree {
+    /// A group for the subtests of a point that is in another one.
+    fn open_group(&mut self, parent: usize) -> usize {
+        let name = String::new();
+        self.groups.push(Group { parent, name });
+        self.groups.len() - 1
+    }
+
     fn name(&self, leaf: &Leaf) -> String {
         let above = |at: usize| self.groups.get(at).filter(|_| at > 0);
         let groups = std::iter::successors(above(leaf.group), |group| above(group.parent));
         let names = groups.take(DEPTH_LIMIT).map(|group| group.name.as_str());
+        let names = names.filter(|name| !name.is_empty());
         names::path(std::iter::once(leaf.name.as_str()).chain(names))
     }
 }
@@ -114,10 +115,10 @@ struct Stream {
     tree: Tree,
     /// The open levels, the outermost first. There is always one.
     levels: Vec<Level>,
-    /// How many spaces the end of a block of details has, while lines are in one.
+    /// The indentation of the end of a block of details, while lines are in one.
     details: Option<usize>,
-    /// Whether the line before is a point, or the end of its subtests.
-    below_point: bool,
+    /// The indentation of the point in the line before, or of the end of its subtests.
+    point_above: Option<usize>,
     /// Whether the line before is only `not`: its point is in the next one.
     negated: bool,
 }
@@ -140,6 +141,7 @@ struct Level {
 /// A point that ends with `{`.
 struct Opener {
     line: u64,
+    indent: usize,
     name: String,
     outcome: Outcome,
     directive: Directive,
@@ -170,19 +172,35 @@ impl Stream {
             },
             levels: vec![Level::new(0, 0, 0)],
             details: None,
-            below_point: false,
+            point_above: None,
             negated: false,
         }
     }
 
-    fn take(&mut self, line: &Line<'_>) -> Result<(), ReportError> {
-        let text = line.text.trim_start_matches(' ');
-        let indent = line.text.len() - text.len();
-        if text.trim_end().is_empty() || self.is_detail(text, indent) {
+    fn read(text: &[u8]) -> Result<Tree, ReportError> {
+        let mut stream = Self::new();
+        let mut rest = lines(text);
+        while let Some(line) = rest.next() {
+            stream.take(&line, rest.clone())?;
+        }
+        stream.finish()
+    }
+
+    fn take<'a>(
+        &mut self,
+        line: &Line<'_>,
+        rest: impl Iterator<Item = Line<'a>>,
+    ) -> Result<(), ReportError> {
+        let (indent, text) = split_indent(&line.text);
+        // A comment may stand between `not` and its point.
+        if text.trim_end().is_empty()
+            || self.is_detail(text, indent, rest)
+            || self.negated && text.starts_with('#')
+        {
             return Ok(());
         }
         let negated = std::mem::take(&mut self.negated);
-        self.below_point = false;
+        self.point_above = None;
         if text.trim_end() == "not" {
             self.negated = true;
             return Ok(());
@@ -200,7 +218,9 @@ impl Stream {
                 point.status = Status::NotOk;
             }
             if self.enter(indent)? {
-                self.take_point(line.number, &point)?;
+                self.take_point(line.number, indent, &point)?;
+            } else if point.outcome() == Outcome::Failed {
+                self.attach(&Opener::new(line.number, indent, 0, &point), None);
             }
         } else if let Some(reason) = bail_out(text) {
             return Err(ReportError::given_up(line.number, reason));
@@ -208,27 +228,32 @@ impl Stream {
         Ok(())
     }
 
-    /// Whether a line is part of what is said about the point above it.
-    fn is_detail(&mut self, text: &str, indent: usize) -> bool {
-        match self.details {
-            Some(end) if indent >= end => {
-                if text == "..." && indent == end {
-                    self.details = None;
-                }
-                true
+    /// Whether a line is part of what is said about the point above it. A block without an end is none: it could hide
+    /// the points below it.
+    fn is_detail<'a>(
+        &mut self,
+        text: &str,
+        indent: usize,
+        rest: impl Iterator<Item = Line<'a>>,
+    ) -> bool {
+        if let Some(end) = self.details {
+            if is_end_of_details(text, indent, end) {
+                self.details = None;
             }
-            _ => {
-                let begins = text == "---" && indent > 0 && self.below_point;
-                self.details = begins.then_some(indent);
-                begins
-            }
+            return true;
         }
+        let begins = text.trim_end() == "---"
+            && self.point_above.is_some_and(|point| point < indent)
+            && have_end(rest, indent);
+        self.details = begins.then_some(indent);
+        begins
     }
 
     /// A point that ends with `{` and has nothing that is indented below it has a name that ends so.
     fn forgo_block(&mut self, indent: usize) {
         let is_empty = |level: &mut Level| {
-            level.opened_by.is_some() && level.is_untouched() && indent < level.indent
+            let opener = level.opened_by.as_ref();
+            opener.is_some_and(|opener| indent <= opener.indent) && level.is_untouched()
         };
         if let Some(level) = self.levels.pop_if(is_empty)
             && let Some(opener) = level.opened_by
@@ -237,7 +262,7 @@ impl Stream {
         }
     }
 
-    /// Goes to the level of a line. Whether there is one: what is indented otherwise is no line of the protocol.
+    /// Goes to the level of a line. Whether there is one: what is nested deeper than any runner does has none.
     fn enter(&mut self, indent: usize) -> Result<bool, ReportError> {
         while self.indent() > indent {
             self.leave()?;
@@ -245,13 +270,11 @@ impl Stream {
         if self.indent() == indent {
             return Ok(true);
         }
-        if indent < self.indent() + STEP || self.levels.len() >= DEPTH_LIMIT {
+        if self.levels.len() >= DEPTH_LIMIT {
             return Ok(false);
         }
         let parent = self.levels.last().map_or(0, |level| level.group);
-        let name = String::new();
-        self.tree.groups.push(Group { parent, name });
-        let group = self.tree.groups.len() - 1;
+        let group = self.tree.open_group(parent);
         let mut level = Level::new(indent, group, self.tree.leaves.len());
         // What was indented even more and has no point yet belongs to the next one of this level.
         level.waiting = self.levels.last_mut().and_then(|it| it.waiting.take());
@@ -283,22 +306,27 @@ impl Stream {
 
     /// `}`, which ends the subtests of the point that opened them.
     fn end_block(&mut self, indent: usize) -> Result<(), ReportError> {
-        while self.indent() > indent + STEP {
-            self.leave()?;
-        }
-        if self.indent() != indent + STEP {
-            return Ok(());
-        }
-        let Some(mut level) = self.pop() else {
+        let is_its_block = |level: &Level| {
+            let opener = level.opened_by.as_ref();
+            opener.is_some_and(|opener| opener.indent == indent)
+        };
+        let Some(at) = self.levels.iter().rposition(is_its_block) else {
             return Ok(());
         };
-        match level.opened_by.take() {
-            Some(opener) => {
-                let closed = level.close()?;
-                self.attach(&opener, Some(closed));
-                self.below_point = true;
-            }
-            None => self.levels.push(level),
+        while self.levels.len() > at + 1 {
+            self.leave()?;
+        }
+        if let Some(mut level) = self.pop()
+            && let Some(opener) = level.opened_by.take()
+        {
+            // However far its lines are indented, they are its own.
+            let waiting = level.waiting.take();
+            let closed = match waiting {
+                Some(waiting) if level.is_untouched() => waiting,
+                _ => level.close()?,
+            };
+            self.attach(&opener, Some(closed));
+            self.point_above = Some(indent);
         }
         Ok(())
     }
@@ -320,7 +348,12 @@ impl Stream {
         Ok(())
     }
 
-    fn take_point(&mut self, line: u64, point: &Point<'_>) -> Result<(), ReportError> {
+    fn take_point(
+        &mut self,
+        line: u64,
+        indent: usize,
+        point: &Point<'_>,
+    ) -> Result<(), ReportError> {
         let Some(level) = self.levels.last_mut() else {
             return Ok(());
         };
@@ -330,23 +363,19 @@ impl Stream {
             let what = format!("there is a second test {number}");
             return Err(ReportError::malformed(line, &what));
         }
-        let opener = Opener {
-            line,
-            name: point.name(number),
-            outcome: point.outcome(),
-            directive: point.directive,
-        };
+        let opener = Opener::new(line, indent, number, point);
         let waiting = level.waiting.take();
-        self.below_point = true;
+        let parent = level.group;
+        self.point_above = Some(indent);
         if !point.opens_subtests() || self.levels.len() >= DEPTH_LIMIT {
             self.attach(&opener, waiting);
             return Ok(());
         }
-        let indent = self.indent() + STEP;
-        self.enter(indent)?;
-        if let Some(level) = self.levels.last_mut() {
-            level.opened_by = Some(opener);
-        }
+        let group = self.tree.open_group(parent);
+        // Lines that are indented even more get a level of their own.
+        let mut block = Level::new(indent + 1, group, self.tree.leaves.len());
+        block.opened_by = Some(opener);
+        self.levels.push(block);
         Ok(())
     }
 
@@ -407,6 +436,18 @@ impl Stream {
     }
 }
 
+impl Opener {
+    fn new(line: u64, indent: usize, number: u64, point: &Point<'_>) -> Self {
+        Self {
+            line,
+            indent,
+            name: point.name(number),
+            outcome: point.outcome(),
+            directive: point.directive,
+        }
+    }
+}
+
 impl Level {
     fn new(indent: usize, group: usize, first_leaf: usize) -> Self {
         Self {
@@ -457,6 +498,38 @@ impl Level {
             _ => Ok(()),
         }
     }
+}
+
+/// The column at which a line begins, and the line from there on.
+fn split_indent(line: &str) -> (usize, &str) {
+    let text = line.trim_start_matches([' ', '\t']);
+    let blank = line.strip_suffix(text).unwrap_or_default();
+    let column = |column: usize, c| {
+        if c == '\t' {
+            (column / TAB + 1) * TAB
+        } else {
+            column + 1
+        }
+    };
+    (blank.chars().fold(0, column), text)
+}
+
+/// Whether a block of details whose beginning is indented so has an end before a line that can't be part of it.
+fn have_end<'a>(rest: impl Iterator<Item = Line<'a>>, begin: usize) -> bool {
+    for line in rest {
+        let (indent, text) = split_indent(&line.text);
+        if is_end_of_details(text, indent, begin) {
+            return true;
+        }
+        if indent < begin && !text.trim_end().is_empty() {
+            return false;
+        }
+    }
+    false
+}
+
+fn is_end_of_details(text: &str, indent: usize, begin: usize) -> bool {
+    text.trim_end() == "..." && indent == begin
 }
 
 /// The number of tests that a line announces: `1..N`.
@@ -655,6 +728,29 @@ mod tests {
         );
         let deep = "1..1\n        not ok 1 - deep\n    ok 1\nok 1\n";
         assert_eq!(counts(deep), (0, 1, 0));
+        for (subtests, expected) in [
+            ("  1..2\n  ok 1 a\n  not ok 2 b\nok 1 suite\n", (1, 1, 0)),
+            ("\t1..2\n\tok 1 a\n\tnot ok 2 b\nok 1 suite\n", (1, 1, 0)),
+            (" ok 1 a\n \tnot ok 1 b\n ok 2 c\nok 1 suite\n", (1, 1, 0)),
+            ("    ok 1 a\n  not ok 1 b\nok 1 suite\n", (1, 1, 0)),
+            ("ok 1 - suite {\n  ok 1 a\n  not ok 2 b\n}\n", (1, 1, 0)),
+            ("ok 1 - suite {\n\t\tnot ok 1 b\n\tok 1 a\n}\n", (0, 1, 0)),
+        ] {
+            assert_eq!(counts(&format!("1..1\n{subtests}")), expected, "{subtests}");
+        }
+        let bottomless: String = (0..=100)
+            .map(|level| " ".repeat(level) + "ok 1\n")
+            .collect();
+        let text = format!("1..1\n{bottomless}{}not ok 2 - b\n", " ".repeat(101));
+        assert_eq!(read(text.as_bytes()).unwrap().failed, 1);
+    }
+
+    #[test]
+    fn a_test_has_the_names_of_what_it_is_below_however_far_it_is_indented() {
+        let kernel = "KTAP version 1\n1..1\n  KTAP version 1\n  1..1\n    # Subtest: a\n    ok 1 b\n  ok 1 a\nok 1 suite\n";
+        assert_eq!(all_names(kernel), ["suite > a > b"]);
+        let block = "1..1\nok 1 - suite {\n  ok 1 - a {\n\tok 1 - b\n  }\n}\n";
+        assert_eq!(all_names(block), ["suite > a > b"]);
     }
 
     #[test]
@@ -676,7 +772,8 @@ mod tests {
     fn a_point_with_a_line_break_in_not_ok_fails() {
         assert_eq!(counts("1..2\nok 1\nnot \nok 2 - b\n"), (1, 1, 0));
         assert_eq!(counts("1..1\nnot\n\nok 1\n"), (0, 1, 0));
-        assert_eq!(counts("1..2\nnot\n# a\nok 1\nok 2\n"), (2, 0, 0));
+        assert_eq!(counts("1..2\nnot\n# a\nok 1\nok 2\n"), (1, 1, 0));
+        assert_eq!(counts("1..2\nnot\na\nok 1\nok 2\n"), (2, 0, 0));
     }
 
     #[test]
@@ -700,6 +797,16 @@ mod tests {
         assert_eq!(counts(open), (1, 1, 0));
         let stray = "1..2\nok 1 - a\n# b\n  ---\n    not ok 1 - c\nok 2\n";
         assert_eq!(counts(stray), (1, 1, 0));
+        for endless in [
+            "ok 1 - a\n  ---\n  m: x\n    not ok 1 - inner\nok 2\n",
+            "ok 1 - a\n  ---\n    not ok 1 - inner\n      ---\n      ...\nok 2\n",
+            "ok 1 - a\n  ---\n  ok 1 - b\n  ---\n    not ok 1 - c\n  ok 2 - d\nok 2\n",
+        ] {
+            let read = read(format!("1..2\n{endless}").as_bytes()).unwrap();
+            assert_eq!(read.failed, 1, "{endless}");
+        }
+        let quoted = "1..2\nok 1 - a # TODO\n  ---\n  m: |\n    not ok 1 - b\n  ...\nok 2\n";
+        assert_eq!(counts(quoted), (2, 0, 0));
     }
 
     #[test]

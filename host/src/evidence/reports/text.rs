@@ -15,7 +15,7 @@ pub(super) struct Line<'a> {
 }
 
 /// The lines of a text, each once and in order.
-pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = Line<'_>> {
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = Line<'_>> + Clone {
     without_mark(text)
         .split(|byte| *byte == b'\n')
         .zip(1..)

@@ -22,11 +22,13 @@ const SILENCE: Duration = Duration::from_secs(15);
 #[derive(Debug)]
 pub(super) struct Feed {
     told: Mutex<Told>,
+    /// How many events earlier runs of the loop told.
+    earlier: u64,
     /// How many events there are, and whether there will be more.
     news: watch::Sender<News>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Told {
     /// The newest events.
     kept: VecDeque<Piece>,
@@ -45,12 +47,31 @@ impl Default for Feed {
     fn default() -> Self {
         Self {
             told: Mutex::default(),
+            earlier: 0,
             news: watch::Sender::new(News::default()),
         }
     }
 }
 
 impl Feed {
+    /// What another run of a loop tells, behind what the one before it told.
+    pub(super) fn behind(before: &Self) -> Self {
+        let news = News {
+            is_over: false,
+            ..*before.news.borrow()
+        };
+        Self {
+            told: Mutex::new(before.told().clone()),
+            earlier: news.count,
+            news: watch::Sender::new(news),
+        }
+    }
+
+    /// Whether this run has told anything.
+    pub(super) fn has_told(&self) -> bool {
+        self.news.borrow().count > self.earlier
+    }
+
     fn told(&self) -> MutexGuard<'_, Told> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -82,12 +103,13 @@ impl Feed {
         self.news.send_modify(|news| news.is_over = true);
     }
 
-    /// The events behind the one with this number, and all that follow.
+    /// The events behind the one with this number, and all that follow. Without a number, those of this run.
     pub(super) fn subscribe(self: &Arc<Self>, last: Option<u64>) -> mpsc::Receiver<Piece> {
         let (sender, receiver) = mpsc::channel(WAITING);
         let (feed, news) = (Arc::clone(self), self.news.subscribe());
-        // Nobody has seen what has not happened.
-        let last = last.unwrap_or_default().min(news.borrow().count);
+        // Nobody has seen what has not happened: such a number is one of another server's life.
+        let last = last.filter(|last| *last <= news.borrow().count);
+        let last = last.unwrap_or(self.earlier);
         tokio::spawn(async move { feed.send(sender, news, last).await });
         receiver
     }
@@ -170,6 +192,36 @@ mod tests {
         let second = late.recv().await.unwrap();
         assert!(second.starts_with(b"id: 2\n"));
         assert!(late.recv().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn another_run_goes_on_with_the_numbers_of_the_one_before() {
+        let first = Feed::default();
+        first.tell("opened", &json!({}));
+        first.tell("stopped", &json!({}));
+        first.end();
+        let second = Arc::new(Feed::behind(&first));
+        assert!(!second.has_told());
+        second.tell("opened", &json!({}));
+        assert!(second.has_told());
+        second.end();
+        for (last, ids) in [
+            (None, vec![3]),
+            (Some(0), vec![1, 2, 3]),
+            (Some(1), vec![2, 3]),
+            (Some(3), vec![]),
+            (Some(50), vec![3]),
+        ] {
+            let mut listener = second.subscribe(last);
+            for id in ids {
+                let piece = listener.recv().await.unwrap();
+                assert!(
+                    piece.starts_with(format!("id: {id}\n").as_bytes()),
+                    "{last:?}"
+                );
+            }
+            assert!(listener.recv().await.is_none(), "{last:?}");
+        }
     }
 
     #[test]

@@ -75,12 +75,14 @@ impl Loops {
 
     /// The events of a loop that is under way here, or that has ended and whose events are still kept.
     fn told(&self, key: &SessionKey) -> Option<Arc<Feed>> {
-        let ended = || {
-            let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-            let found = ended.iter().rev().find(|(it, _)| it == key);
-            found.map(|(_, feed)| Arc::clone(feed))
-        };
-        self.feed(key).or_else(ended)
+        self.feed(key).or_else(|| self.ended(key))
+    }
+
+    /// The events of a loop that has ended.
+    fn ended(&self, key: &SessionKey) -> Option<Arc<Feed>> {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = ended.iter().rev().find(|(it, _)| it == key);
+        found.map(|(_, feed)| Arc::clone(feed))
     }
 
     /// Keeps the events of a loop that has ended, and forgets the oldest ones beyond the limits.
@@ -108,7 +110,9 @@ impl Loops {
             let detail = format!("{limit} loops are running; try again when one has stopped");
             return Err(Problem::busy("too_many_loops", detail, limit));
         }
-        let feed = Arc::new(Feed::default());
+        // Whoever heard the events of an earlier run goes on behind the last one.
+        let feed = self.ended(key).map(|ended| Feed::behind(&ended));
+        let feed = Arc::new(feed.unwrap_or_default());
         running.insert(key.clone(), Arc::clone(&feed));
         drop(running);
         Ok(Seat {
@@ -163,7 +167,10 @@ struct Seat {
 impl Drop for Seat {
     fn drop(&mut self) {
         self.feed.end();
-        self.loops.keep_ended(&self.key, &self.feed);
+        // An attempt that was refused told nothing, and takes the place of nothing.
+        if self.feed.has_told() {
+            self.loops.keep_ended(&self.key, &self.feed);
+        }
         self.loops.running().remove(&self.key);
     }
 }

@@ -11,7 +11,7 @@ use tokio::process::{Child, ChildStdout, Command};
 use super::super::Shared;
 use super::super::problem::Problem;
 use super::feed::Feed;
-use super::tell::{Told, told};
+use super::tell::{Told, named, told};
 use super::{Loops, Resumption, Seat};
 use crate::engine::Mode;
 use crate::memory::SessionKey;
@@ -187,17 +187,11 @@ async fn attend(
             return "refused".to_owned();
         }
         let data = json!({ "stop_reason": "error", "exit": code, "detail": last_words });
-        teller.tell(&Told {
-            name: "stopped",
-            data,
-        });
+        teller.tell(&named("stopped", data));
         return "error".to_owned();
     }
     let data = json!({ "stop_reason": null, "exit": code, "mode": "standard" });
-    teller.tell(&Told {
-        name: "stopped",
-        data,
-    });
+    teller.tell(&named("stopped", data));
     "passed_through".to_owned()
 }
 
@@ -248,18 +242,12 @@ async fn pass_through(mut stdout: ChildStdout, teller: &mut Teller) {
         let text = take_text(&mut rest);
         if !text.is_empty() {
             let data = json!({ "text": text });
-            teller.tell(&Told {
-                name: "output",
-                data,
-            });
+            teller.tell(&named("output", data));
         }
     }
     if !rest.is_empty() {
         let data = json!({ "text": String::from_utf8_lossy(&rest) });
-        teller.tell(&Told {
-            name: "output",
-            data,
-        });
+        teller.tell(&named("output", data));
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn told(line: &str) -> Vec<Told> {
 }
 
 /// An event under one name: that of the stream stands in its data, too.
-fn named(name: &'static str, mut data: Value) -> Told {
+pub(super) fn named(name: &'static str, mut data: Value) -> Told {
     if let Some(fields) = data.as_object_mut() {
         fields.insert("event".to_owned(), json!(name));
     }

@@ -83,6 +83,15 @@ impl Keep {
         }
     }
 
+    /// Removes a session that can't be opened because nothing in it can be read. Only in a folder: see above.
+    pub(super) fn remove_unreadable(&self, key: &SessionKey) -> Result<(), MemoryError> {
+        match self {
+            Self::Files(root) => FileStore::remove_unreadable(root, key, PATIENCE),
+            #[cfg(feature = "bucket")]
+            Self::Bucket(_) => Ok(()),
+        }
+    }
+
     /// What a session holds.
     pub(super) fn state(&self, key: &SessionKey) -> Result<State, MemoryError> {
         match self {

@@ -284,9 +284,18 @@ fn remove(
         // Sessions in object storage are removed with its tools.
         return Err(Problem::method("GET, HEAD, PUT"));
     };
-    let store = store.map_err(memory_problem)?;
-    condition.check(store.state().revision)?;
-    store.remove().map_err(memory_problem)?;
+    let removed = match store {
+        Ok(store) => {
+            condition.check(store.state().revision)?;
+            store.remove()
+        }
+        // It has no version that anybody could name.
+        Err(MemoryError::Unreadable { .. }) if *condition == Condition::Any => {
+            sessions.keep.remove_unreadable(key)
+        }
+        Err(error) => Err(error),
+    };
+    removed.map_err(memory_problem)?;
     // The next session of this key begins with its first revision.
     *turn.seen = 0;
     let body = json!({ "key": key, "removed": true });

@@ -206,7 +206,8 @@ fn list_and_remove(one: &'static str) -> Vec<Operation> {
             one,
             "delete",
             "remove_session",
-            "Remove a session with everything in it.",
+            "Remove a session with everything in it. One that can't be read is removed with `If-Match: *`; one in a bucket \
+             only with the tools of the storage (405).",
             json!({ "type": "object", "required": ["key", "removed"] }),
             &[404, 405, 409, 412, 428],
         )
@@ -307,7 +308,8 @@ fn one_loop(named: &Named) -> [Operation; 5] {
         named.events,
         "get",
         &format!("{}_events", id("read")),
-        "Hear the events of a loop that is running, or read those of one that has ended.",
+        "Hear the events of a loop that is running, or read those of one that has ended. They are kept in memory: after a \
+         restart of the server they are gone (404).",
         json!({ "type": "string" }),
         &[404, 405],
     );
@@ -325,7 +327,7 @@ fn one_loop(named: &Named) -> [Operation; 5] {
             headers: &[(
                 "Last-Event-ID",
                 false,
-                "The last event that was heard: those behind it come.",
+                "The last event that was heard: those behind it come. Without it, those since the loop was begun or resumed.",
             )],
             ..events
         },
