@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::begin::{
-    Options, PATIENCE, Preference, Setting, Told, agent, see_that_policies_can_run,
-};
+use super::begin::{Options, PATIENCE, Preference, Setting, Told, agent};
 use super::events::{Baseline, LoopRecord, ResumeRecord, names};
+use super::preflight::{ensure_checks_can_start, ensure_it_can_work, ensure_policies_can_run};
 use super::tripwire::{changed_files, digest_gate_files};
 use super::watch::{LoopEvent, Phase, Watch};
 use super::{Control, Ended, Loop, RunError};
@@ -48,7 +47,7 @@ impl<'l> Loop<'l> {
             return Err(RunError::RulesChanged);
         }
         let terms = task.terms()?;
-        see_that_policies_can_run(config, &terms, options)?;
+        ensure_policies_can_run(config, &terms, options)?;
         let preference = match &past.told {
             None => Preference::Configured,
             Some(told) if resumption.accept_contract => Preference::ConfiguredAgain(told),
@@ -56,9 +55,9 @@ impl<'l> Loop<'l> {
         };
         let agent = agent(config, options, preference)?;
         agent.ensure_task(config)?;
-        agent.find(config)?;
         let snapshot = reopen(gate, &store.state(), &contract, resumption)?;
         past.see_that_files_are_as_they_were(config, task, resumption)?;
+        ensure_it_can_work(config, &terms, options, &agent, control)?;
         let record = ResumeRecord {
             at_ms: now_ms(),
             operator: resumption.operator.clone(),
@@ -127,6 +126,7 @@ impl<'l> Loop<'l> {
             phase: Phase::Probe,
         });
         let gathered = self.gather(index, &[])?;
+        ensure_checks_can_start(self.config, &gathered.evidence)?;
         let mut input = self.input(index, begun.elapsed(), None, &gathered);
         input.action = Action::Final;
         let (contract, snapshot) = (self.store.state().contract, self.session.snapshot()?);
