@@ -253,6 +253,7 @@ impl<'l> Loop<'l> {
             others: environment.others,
         });
         self.warn();
+        self.warn_of_no_prompt();
         if !self.store.findings().is_empty() {
             self.watch.see(&LoopEvent::Found(self.store.findings()));
         }
@@ -274,6 +275,16 @@ impl<'l> Loop<'l> {
                 let warning = format!("another loop is running here: {} ({holder})", key.text());
                 self.watch.see(&LoopEvent::Warning(&warning));
             }
+        }
+    }
+
+    /// Of an agent that is not known nobody can tell whether it needs one.
+    fn warn_of_no_prompt(&self) {
+        let is_ours = !self.agent.argv.is_empty();
+        if is_ours && self.agent.client == Client::Command && !self.agent.has_task(self.config) {
+            self.watch.see(&LoopEvent::Warning(
+                "no prompt: the agent is told only the terms of the loop, where its memory is and what the gate said last",
+            ));
         }
     }
 
@@ -400,12 +411,15 @@ impl<'l> Loop<'l> {
 impl Agent {
     /// An agent that is told nothing does something, which costs money and completes nothing.
     pub(super) fn ensure_task(&self, config: &Config) -> Result<(), RunError> {
-        let has_task = !self.prompt.trim().is_empty() || config.memory.prd.is_some();
         let wants_one = self.argv.iter().any(|word| word.contains(PLACEHOLDER));
-        if has_task || (!wants_one && self.client.may_hold_a_task(&self.argv)) {
+        if self.has_task(config) || (!wants_one && self.client.may_hold_a_task(&self.argv)) {
             return Ok(());
         }
         Err(RunError::NoPrompt)
+    }
+
+    fn has_task(&self, config: &Config) -> bool {
+        !self.prompt.trim().is_empty() || config.memory.prd.is_some()
     }
 
     /// A misspelt name should not leave a session behind.

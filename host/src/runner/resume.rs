@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::begin::{Options, PATIENCE, Preference, Setting, Told, agent};
 use super::events::{Baseline, LoopRecord, ResumeRecord, names};
 use super::preflight::{ensure_checks_can_start, ensure_it_can_work, ensure_policies_can_run};
-use super::tripwire::{changed_files, digest_gate_files};
+use super::tripwire::{changed_files, digest_gate_files, gate_file_name};
 use super::watch::{LoopEvent, Phase, Watch};
 use super::{Control, Ended, Loop, RunError};
 use crate::config::{Config, Task};
@@ -208,7 +208,17 @@ impl Past {
         if changed.is_empty() || resumption.accept_contract {
             return Ok(());
         }
-        Err(RunError::FilesChanged { files: changed })
+        // Another contract or other checks were refused before.
+        let own = gate_file_name(config, &config.file);
+        let files = changed.into_iter().map(|file| match file {
+            file if file == own => {
+                format!("{file} ([agent], or another section beside the contract and the checks)")
+            }
+            file => file,
+        });
+        Err(RunError::FilesChanged {
+            files: files.collect(),
+        })
     }
 
     fn read(records: &[Record]) -> Self {
