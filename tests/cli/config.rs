@@ -62,6 +62,26 @@ fn config_check_says_that_a_configuration_is_valid_and_what_is_in_it() {
 }
 
 #[test]
+fn config_check_says_the_mode_in_which_run_would_start_and_counts_all_warnings() {
+    let files = Files::new();
+    let text = "[contract]\ncompletion_checks = [\"tests\"]\n\n[checks.tests]\nkind = \"tests_green\"\nargv = [\"make\"]\n";
+    let file = files.write("ralph-gate.toml", text);
+    let said = run(&["config", "check", &file]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let summary = "is valid, mode ralph, 1 check required, 1 warning\n";
+    assert!(said.stdout.contains(summary), "{said:?}");
+    assert!(said.stdout.contains("no file is protected"), "{said:?}");
+    let answer = run(&["config", "check", "--json", &file]).json();
+    assert_eq!(answer["mode"], "ralph");
+    assert_eq!(answer["checks"][0]["required"], true);
+    // What is written applies.
+    let standard = text.replace("[contract]\n", "[contract]\nmode = \"standard\"\n");
+    let file = files.write("ralph-gate.toml", &standard);
+    let answer = run(&["config", "check", "--json", &file]).json();
+    assert_eq!(answer["mode"], "standard");
+}
+
+#[test]
 fn config_check_shows_every_problem_with_its_line_and_a_caret() {
     let files = Files::new();
     let text = "[contract]\nmode = \"ralph\"\ncompletion_checks = [\"tests\"]\n\n[checks.tests]\nargw = [\"make\"]\n";

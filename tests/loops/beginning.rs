@@ -61,7 +61,12 @@ fn a_green_start_is_allowed_on_the_command_line_or_in_the_configuration() {
 #[test]
 fn where_a_promise_is_asked_for_a_green_start_is_only_said() {
     let workplace = Workplace::new(&simple(""), &[("done.txt", "done\n")]);
-    let outcome = workplace.run(&[vec![move_on(), promise()]]);
+    let running = workplace.start_with(
+        &["--json", "--prompt", "do it"],
+        &[],
+        &[vec![move_on(), promise()]],
+    );
+    let outcome = running.finish();
     outcome.stopped("completed", None, 1);
     let warnings = outcome.events("warning");
     let told = warnings[0]["message"].as_str().unwrap();
@@ -100,4 +105,24 @@ fn the_checks_are_run_once_before_the_agent_and_a_resumption_does_not_repeat_it(
     assert_eq!(runs(), 4, "the probe, and after the turn");
     let logs = workplace.gate(&["logs", KEY, "--json"]);
     assert_eq!(logs.stdout.matches("\"event\":\"baseline\"").count(), 1);
+}
+
+#[test]
+fn an_agent_that_is_told_no_task_is_warned_of() {
+    let warned = |arguments: &[&str]| {
+        let workplace = Workplace::new(&simple("loop_max_iters = 1"), &[]);
+        let outcome = workplace
+            .start_with(arguments, &[], &[idle(&workplace)])
+            .finish();
+        outcome.stopped("max_iters", None, 1);
+        let warnings = outcome.events("warning");
+        let said = |event: &serde_json::Value| {
+            let message = event["message"].as_str().unwrap();
+            message.starts_with("no prompt: the agent is told only")
+        };
+        warnings.iter().any(said)
+    };
+    assert!(warned(&["--json"]));
+    assert!(warned(&["--json", "--prompt", " "]));
+    assert!(!warned(&["--json", "--prompt", "do it"]));
 }

@@ -1,12 +1,13 @@
 //! What can't work is found before the agent's first turn: all of it, with the place and the remedy.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use ralph_gate_tests::agent_script::Step;
 use serde_json::Value;
 
 use crate::harness::{Outcome, Workplace};
-use crate::kit::{promise, work, write};
+use crate::kit::{print, promise, work, write};
 
 /// A loop with these checks, each named by the contract.
 fn config(checks: &[(&str, &str)]) -> String {
@@ -32,12 +33,26 @@ fn turns(workplace: &Workplace) -> Vec<Vec<Step>> {
 
 /// The problems of a run that was not started.
 fn refused(workplace: &Workplace) -> Vec<Value> {
-    let outcome = workplace.start(&turns(workplace)).end();
+    let problems = refused_with(workplace, &["--json"]);
+    assert_eq!(workplace.memory(), None, "a session was left");
+    problems
+}
+
+/// The problems of a run with these arguments that ended before the agent's turn.
+fn refused_with(workplace: &Workplace, arguments: &[&str]) -> Vec<Value> {
+    let running = workplace.start_with(arguments, &[], &turns(workplace));
+    let outcome = running.end();
     assert_eq!(outcome.error_code(), "preflight_failed");
     assert!(!workplace.beside("started").exists(), "{outcome:?}");
-    assert_eq!(workplace.memory(), None, "a session was left");
     let last = outcome.told().pop().unwrap();
     last["error"]["problems"].as_array().unwrap().clone()
+}
+
+/// Writes a script of the work that can be started by its name.
+fn script(workplace: &Workplace, name: &str, text: &str) {
+    workplace.write(name, text);
+    let path = workplace.work().join(name);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// The only problem of a loop with one check.
@@ -131,5 +146,95 @@ fn what_the_agent_is_to_make_is_no_problem() {
     let script = "mkdir -p out/new; test -f done.txt || exit 1; printf 'ok 1 - a\\n1..1\\n' > out/new/report.tap\n";
     let workplace = Workplace::new(&config(&[("tests", report)]), &[("run-tests.sh", script)]);
     let outcome: Outcome = workplace.run(&turns(&workplace));
+    outcome.stopped("completed", None, 1);
+}
+
+#[test]
+fn a_check_whose_program_is_gone_stops_a_resumed_loop_before_the_agent() {
+    let workplace = Workplace::new(&config(&[("tests", "argv = [\"./check.sh\"]")]), &[]);
+    let check = "#!/bin/sh\ntest -f done.txt\n";
+    script(&workplace, "check.sh", check);
+    let blocked = vec![print("<promise>LOOP_BLOCKED</promise>")];
+    workplace.run(&[blocked]).stopped("blocked", None, 1);
+    fs::remove_file(workplace.work().join("check.sh")).unwrap();
+    let problems = refused_with(&workplace, &["--json", "--resume"]);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0]["path"], "checks.tests.argv");
+    // Nothing was used up.
+    script(&workplace, "check.sh", check);
+    let outcome = workplace.resume(&turns(&workplace));
+    outcome.stopped("completed", None, 1);
+}
+
+#[test]
+fn a_path_outside_the_workspace_stops_the_run_before_the_agent() {
+    for path in [
+        "../../x.xml",
+        "/tmp/x.xml",
+        "../*.xml",
+        "/tmp/*.xml",
+        "/tmp",
+    ] {
+        let fields = format!("kind = \"tests_green\"\nargv = [\"true\"]\nreport = \"{path}\"");
+        let (place, message) = problem_of(&fields);
+        assert_eq!(place, "checks.tests.report");
+        assert!(message.contains("inside the workspace"), "{message}");
+    }
+    for fields in [
+        "kind = \"no_high_risk\"\nargv = [\"true\"]\nreport = \"../x\"",
+        "kind = \"no_high_risk\"\nreport = \"../x\"",
+        "kind = \"file\"\npath = \"../x\"",
+    ] {
+        let (_, message) = problem_of(fields);
+        assert!(message.contains("inside the workspace"), "{message}");
+    }
+}
+
+#[test]
+fn a_report_behind_a_link_stops_the_run_before_the_agent() {
+    let report = "kind = \"tests_green\"\nargv = [\"true\"]\nreport = \"link/x.xml\"";
+    let workplace = Workplace::new(&config(&[("tests", report)]), &[("out/a", "")]);
+    std::os::unix::fs::symlink("out", workplace.work().join("link")).unwrap();
+    let problems = refused(&workplace);
+    let message = problems[0]["message"].as_str().unwrap();
+    assert!(message.contains("is a link"), "{message}");
+}
+
+#[test]
+fn a_directory_of_reports_is_no_problem() {
+    let report = "kind = \"tests_green\"\nargv = [\"sh\", \"run-tests.sh\"]\nreport = \"out\"";
+    let script = "test -f done.txt || exit 1; echo '<testsuite><testcase name=\"a\"/></testsuite>' > out/a.xml\n";
+    let files = [("run-tests.sh", script), ("out/old.txt", "")];
+    let workplace = Workplace::new(&config(&[("tests", report)]), &files);
+    let outcome = workplace.run(&turns(&workplace));
+    outcome.stopped("completed", None, 1);
+}
+
+#[test]
+fn a_check_whose_interpreter_is_missing_stops_the_run_before_the_agent() {
+    let workplace = Workplace::new(&config(&[("tests", "argv = [\"./check.sh\"]")]), &[]);
+    script(&workplace, "check.sh", "#!/nope/sh\n");
+    let problems = refused(&workplace);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0]["path"], "checks.tests");
+    let message = problems[0]["message"].as_str().unwrap();
+    assert!(message.contains("the interpreter that"), "{message}");
+    // The name is free, and it works once that is mended.
+    script(&workplace, "check.sh", "#!/bin/sh\ntest -f done.txt\n");
+    let outcome = workplace.run(&turns(&workplace));
+    outcome.stopped("completed", None, 1);
+}
+
+#[test]
+fn a_check_whose_interpreter_is_gone_stops_a_resumed_loop_before_the_agent() {
+    let workplace = Workplace::new(&config(&[("tests", "argv = [\"./check.sh\"]")]), &[]);
+    script(&workplace, "check.sh", "#!/bin/sh\ntest -f done.txt\n");
+    let blocked = vec![print("<promise>LOOP_BLOCKED</promise>")];
+    workplace.run(&[blocked]).stopped("blocked", None, 1);
+    script(&workplace, "check.sh", "#!/nope/sh\n");
+    let problems = refused_with(&workplace, &["--json", "--resume"]);
+    assert_eq!(problems[0]["path"], "checks.tests");
+    script(&workplace, "check.sh", "#!/bin/sh\ntest -f done.txt\n");
+    let outcome = workplace.resume(&turns(&workplace));
     outcome.stopped("completed", None, 1);
 }

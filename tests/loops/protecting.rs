@@ -157,7 +157,9 @@ fn tests_that_nobody_protected_and_nobody_changed_are_said_to_be_unchanged() {
 #[test]
 fn where_tests_are_protected_nothing_is_warned_of() {
     let workplace = Workplace::new(FROZEN, FILES);
-    let outcome = workplace.run(&once(&[work()]));
+    let prompt = ["--json", "--prompt", "do it"];
+    let running = workplace.start_with(&prompt, &[], &once(&[work()]));
+    let outcome = running.finish();
     outcome.stopped("completed", None, 1);
     assert!(
         !outcome.stderr.contains("changing its tests"),

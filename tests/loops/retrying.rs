@@ -95,3 +95,22 @@ fn a_check_that_asks_for_it_is_started_again_after_a_failure() {
     assert_eq!(outcomes, [json!("fail"), json!("pass")]);
     assert_eq!(outcome.verdict()["checks"][0]["flaky"], true);
 }
+
+#[test]
+fn a_rerun_is_said_on_the_screen_and_in_logs() {
+    let workplace = workplace("", "echo one; echo two; kill -9 $$");
+    let turns = [vec![work(), promise()]];
+    let outcome = workplace.start_with(&["--plain"], &[], &turns).end();
+    assert_eq!(outcome.code, Some(3), "{outcome:?}");
+    let said = [&*outcome.stdout, &outcome.stderr].concat();
+    let rerun = "killed by signal 9 (run 2 times: error, error)";
+    // The check itself, before the agent and after it.
+    let of_check = |line: &&str| line.contains("error slow: ") && line.contains(rerun);
+    assert_eq!(said.lines().filter(of_check).count(), 2, "{said}");
+    let logs = workplace.gate(&["logs", "test"]).stdout;
+    let of_check = |line: &&str| line.contains("slow error: ") && line.contains(rerun);
+    assert_eq!(logs.lines().filter(of_check).count(), 2, "{logs}");
+    // The reason for which the loop was refused.
+    let of_verdict = |line: &&str| line.trim_start().starts_with("slow: ") && line.contains(rerun);
+    assert_eq!(logs.lines().filter(of_verdict).count(), 2, "{logs}");
+}

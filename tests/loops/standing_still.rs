@@ -126,3 +126,21 @@ fn outside_git_changed_files_are_progress_and_what_tools_make_again_is_not() {
     let outcome = workplace.run(&[vec![write("node_modules/x.js", "{iteration}\n")]]);
     outcome.stopped("no_progress", Some("no_progress_limit"), 2);
 }
+
+#[test]
+fn outside_git_a_silent_agent_in_a_large_folder_stands_still() {
+    let workplace = outside_git("no_progress_limit = 2\nloop_max_iters = 4");
+    for folder in 0..21 {
+        let folder = workplace.work().join(format!("data/{folder}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        for file in 0..1_000 {
+            std::fs::File::create(folder.join(file.to_string())).unwrap();
+        }
+    }
+    let outcome = workplace.run(&[vec![]]);
+    outcome.stopped("no_progress", Some("no_progress_limit"), 2);
+    // Behind all that are read.
+    std::fs::remove_dir_all(workplace.memory().unwrap()).unwrap();
+    let outcome = workplace.run(&[vec![append("zzz.txt", "more and more\n")]]);
+    outcome.stopped("max_iters", None, 4);
+}

@@ -49,6 +49,21 @@ fn an_operator_completes_a_loop_while_the_agent_is_at_work() {
 }
 
 #[test]
+fn a_completion_by_override_ends_with_an_exit_code_of_its_own() {
+    let workplace = Workplace::new(&simple(""), &[]);
+    for arguments in [&["--json"][..], &["--plain"]] {
+        let running = workplace.start_with(arguments, &[], &[busy(&workplace)]);
+        running.wait_for("begun");
+        let said = workplace.gate(&["override", KEY, "--operator", "ada", "--reason", "enough"]);
+        assert_eq!(said.code, 0, "{said:?}");
+        let outcome = running.end();
+        assert_eq!(outcome.code, Some(5), "{outcome:?}");
+        std::fs::remove_dir_all(workplace.memory().unwrap()).unwrap();
+        std::fs::remove_file(workplace.beside("begun")).unwrap();
+    }
+}
+
+#[test]
 fn an_operator_completes_a_loop_that_has_stopped() {
     let workplace = Workplace::new(&simple("loop_max_iters = 1"), &[]);
     let outcome = workplace.run(&[vec![promise()]]);

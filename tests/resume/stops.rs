@@ -193,10 +193,9 @@ fn a_changed_agent_is_not_called_a_change_of_the_checks() {
     let workspace = Workspace::new(&agent("one"), TELLING, &[]);
     workspace.run(&[]).assert_code(3);
     workspace.configure(&agent("two"));
-    assert_eq!(
-        workspace.run(&["--resume"]).last_error_code(),
-        "files_changed"
-    );
+    let refused = workspace.run(&["--resume"]);
+    assert_eq!(refused.last_error_code(), "files_changed");
+    assert!(refused.stdout.contains("[agent]"), "{refused:?}");
     workspace
         .run(&["--resume", "--accept-contract"])
         .assert_code(3);

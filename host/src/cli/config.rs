@@ -57,7 +57,8 @@ impl Found {
         };
         let read = || {
             let config = Config::read(&file, &input.text)?;
-            let task = config.route(gate()?, None)?;
+            // As `run` does: it is a loop that the file is checked for.
+            let task = config.route_loop(gate()?, None)?;
             Ok::<_, CliError>((config, task))
         };
         match read() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use memchr::memmem;
@@ -107,6 +107,14 @@ pub(super) fn was_written_since(path: &Path, moment: SystemTime) -> bool {
 /// Removes a file of the workspace, if it is there. Not through a link: what is elsewhere is not the agent's to have
 /// removed.
 pub(super) fn remove(workspace: &Path, name: &str) -> Result<(), String> {
+    match fs::remove_file(removable(workspace, name)?) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}
+
+/// The path of a file that [`remove`] may remove: inside the workspace, and not behind a link.
+pub(super) fn removable(workspace: &Path, name: &str) -> Result<PathBuf, String> {
     let path = inside(workspace, name)?;
     let above = path.ancestors().skip(1);
     for folder in above.take_while(|folder| *folder != workspace) {
@@ -117,14 +125,11 @@ pub(super) fn remove(workspace: &Path, name: &str) -> Result<(), String> {
             ));
         }
     }
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.to_string()),
-        _ => Ok(()),
-    }
+    Ok(path)
 }
 
 /// A path that stays in the workspace, as far as its text goes: whoever wrote it is trusted, but may be mistaken.
-fn inside(workspace: &Path, name: &str) -> Result<std::path::PathBuf, String> {
+pub(super) fn inside(workspace: &Path, name: &str) -> Result<PathBuf, String> {
     let escapes = |part: Component<'_>| !matches!(part, Component::Normal(_) | Component::CurDir);
     if name.is_empty() || Path::new(name).components().any(escapes) {
         return Err("it is not a path inside the workspace".to_owned());

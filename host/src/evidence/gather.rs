@@ -220,7 +220,9 @@ fn perform(scene: &Scene<'_>, job: &Job<'_>, known: &[Evidence]) -> Evidence {
         }
     }
     if attempts.len() > 1 {
-        last.reason.push_str(&reruns(&attempts));
+        // Behind the first line: most of those who tell reasons tell no other.
+        let end = last.reason.find('\n').unwrap_or(last.reason.len());
+        last.reason.insert_str(end, &reruns(&attempts));
     }
     Evidence {
         check: job.id.to_owned(),

@@ -137,8 +137,8 @@ fn ask(
     Ok(judged(&component, run.unwrap_or_else(Run::refused)))
 }
 
-/// What is wrong with a policy whatever the evidence: a file that is not the pinned one, a component that is refused, a
-/// text that can't be parsed.
+/// What is wrong with a policy whatever the evidence: a file that is not the pinned one, a component that is refused or
+/// that this program was built without, a text that can't be parsed.
 pub(super) fn mistake(
     scene: &Scene<'_>,
     runner: &dyn PolicyRunner,
@@ -168,9 +168,15 @@ pub(super) fn mistake(
             of_text("module") || of_text("query") || of_text("package")
         }
     };
-    let is_refused = finding.code == Some(FailureCode::PolicyRejected);
+    let outcome = finding.policy.as_ref().and_then(|record| record.outcome);
+    let is_absent = outcome == Some(PolicyError::NOT_INCLUDED);
+    // An artifact that the agent is to make.
+    let mut files = check.artifacts.values();
+    let is_to_come = outcome == Some(PolicyError::ARTIFACT_MISSING)
+        && files.any(|path| scene.workspace.join(path).symlink_metadata().is_err());
+    let is_refused = finding.code == Some(FailureCode::PolicyRejected) && !is_to_come;
     let is_unknown = finding.outcome == Outcome::Unknown;
-    (is_refused || (is_unknown && is_mistake)).then_some(finding.reason)
+    (is_refused || is_absent || (is_unknown && is_mistake)).then_some(finding.reason)
 }
 
 /// A file that must be the one that was meant.

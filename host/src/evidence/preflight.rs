@@ -4,11 +4,14 @@ use std::path::Path;
 
 use super::environment::Environment;
 use super::gather::{Scene, Wanted, jobs};
-use super::policy;
-use crate::config::{Check, CheckProgram, Config, Judge, PolicyCheck, Terms};
+use super::{file, policy, report_files};
+use crate::config::{Check, CheckProgram, Config, FileCondition, Judge, PolicyCheck, Terms};
 use crate::engine::Problem;
 use crate::process::{self, Keep, Program};
 use crate::worktree::{Repository, Settings};
+
+/// What helps where a report can't be written.
+const REPORT_HELP: Option<&str> = Some("name another file, or make this one writable");
 
 /// Looks at every check that a contract needs, and runs none of their programs. Problems have paths in the configuration.
 pub fn preflight(scene: &Scene<'_>, config: &Config, terms: &Terms) -> Vec<Problem> {
@@ -22,13 +25,29 @@ pub fn preflight(scene: &Scene<'_>, config: &Config, terms: &Terms) -> Vec<Probl
             found.program(scene, program);
         }
         match job.check {
-            Check::TestsGreen { report, .. } => found.report(scene.workspace, report.as_deref()),
+            Check::TestsGreen {
+                report: Some(name), ..
+            } if report_files::are_several(scene.workspace, name) => {
+                found.reports(scene.workspace, name);
+            }
+            Check::TestsGreen {
+                report: Some(name), ..
+            }
+            | Check::NoHighRisk {
+                program: Some(_),
+                report: Some(name),
+                ..
+            } => found.report(scene.workspace, name),
             Check::NoHighRisk {
-                program, report, ..
-            } if program.is_some() => found.report(scene.workspace, report.as_deref()),
+                report: Some(name), ..
+            } => found.inside("report", scene.workspace, name),
+            Check::File { path, conditions } if *conditions != [FileCondition::Absent] => {
+                found.inside("path", scene.workspace, path);
+            }
             Check::Git(_) => found.repository(scene),
             Check::Policy(check) => found.policy(scene, check),
             Check::Command { .. }
+            | Check::TestsGreen { .. }
             | Check::NoHighRisk { .. }
             | Check::PrdAllPass { .. }
             | Check::File { .. } => {}
@@ -79,28 +98,60 @@ impl Findings<'_> {
     }
 
     /// The report of a program must have a place where it can be written.
-    fn report(&mut self, workspace: &Path, report: Option<&str>) {
-        let Some(name) = report else { return };
-        let help = Some("name another file, or make this one writable");
-        let path = workspace.join(name);
-        if let Ok(metadata) = path.symlink_metadata() {
-            if !metadata.is_file() {
-                self.add("report", format!("{name} is no regular file"), help);
-            } else if !may_write(&path) {
-                self.add("report", format!("{name} can't be written"), help);
+    fn report(&mut self, workspace: &Path, name: &str) {
+        let path = match file::removable(workspace, name) {
+            Ok(path) => path,
+            Err(reason) => return self.unusable("report", name, &reason),
+        };
+        match path.symlink_metadata() {
+            Err(_) => self.creatable(name, &path),
+            Ok(metadata) if !metadata.is_file() => {
+                self.add("report", format!("{name} is no regular file"), REPORT_HELP);
             }
-            return;
+            Ok(_) if !may_write(&path) => {
+                self.add("report", format!("{name} can't be written"), REPORT_HELP);
+            }
+            Ok(_) => {}
         }
+    }
+
+    /// The same of several reports: of a pattern, or in a directory.
+    fn reports(&mut self, workspace: &Path, name: &str) {
+        if let Err(reason) = report_files::check(workspace, name) {
+            return self.unusable("report", name, &reason);
+        }
+        let path = workspace.join(name);
+        if !path.is_dir() {
+            self.creatable(name, &path);
+        } else if !may_write(&path) {
+            self.add("report", format!("{name} can't be written to"), REPORT_HELP);
+        }
+    }
+
+    /// Something that is not there must have a directory in which it can be created.
+    fn creatable(&mut self, name: &str, path: &Path) {
         let above = path.ancestors().skip(1).find(|above| above.exists());
         let Some(above) = above else { return };
         let shown = above.display();
         if !above.is_dir() {
             let message = format!("{name} can't be created, because {shown} is no directory");
-            self.add("report", message, help);
+            self.add("report", message, REPORT_HELP);
         } else if !may_write(above) {
             let message = format!("{name} can't be created, because {shown} can't be written to");
-            self.add("report", message, help);
+            self.add("report", message, REPORT_HELP);
         }
+    }
+
+    /// A file that is read must be in the workspace.
+    fn inside(&mut self, field: &str, workspace: &Path, name: &str) {
+        if let Err(reason) = file::inside(workspace, name) {
+            self.unusable(field, name, &reason);
+        }
+    }
+
+    fn unusable(&mut self, field: &str, name: &str, reason: &str) {
+        let message = format!("{name} can't be used: {reason}");
+        self.add(field, message, Some("name a path inside the workspace"));
     }
 
     fn repository(&mut self, scene: &Scene<'_>) {

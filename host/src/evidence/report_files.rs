@@ -41,12 +41,7 @@ pub(super) fn read(
     ending: &str,
     since: SystemTime,
 ) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let pattern = if is_pattern(report) {
-        report.trim_start_matches("./").to_owned()
-    } else {
-        format!("{}/*.{ending}", report.trim_end_matches('/'))
-    };
-    let mut search = Search::new(workspace, &pattern)?;
+    let mut search = Search::new(workspace, &pattern(report, ending))?;
     search.look()?;
     let mut reports = Vec::new();
     let (mut bytes, mut old) = (0, 0_usize);
@@ -68,6 +63,20 @@ pub(super) fn read(
         (true, old) => Err(format!(
             "{old} files match, and none of them was written by this run"
         )),
+    }
+}
+
+/// Whether reports could be looked for, before there are any.
+pub(super) fn check(workspace: &Path, report: &str) -> Result<(), String> {
+    Search::new(workspace, &pattern(report, "xml"))?.check_base()
+}
+
+/// The pattern that a report stands for. In a directory, all files with that ending.
+fn pattern(report: &str, ending: &str) -> String {
+    if is_pattern(report) {
+        report.trim_start_matches("./").to_owned()
+    } else {
+        format!("{}/*.{ending}", report.trim_end_matches('/'))
     }
 }
 
@@ -109,8 +118,14 @@ impl<'s> Search<'s> {
     }
 
     fn look(&mut self) -> Result<(), String> {
+        self.check_base()?;
+        self.look_into(&self.base.clone(), self.depth)
+    }
+
+    /// No directory that all matches are in may be a link.
+    fn check_base(&self) -> Result<(), String> {
         let mut above = PathBuf::new();
-        for part in self.base.clone().components() {
+        for part in self.base.components() {
             above.push(part);
             if self.workspace.join(&above).is_symlink() {
                 let above = above.display();
@@ -119,7 +134,7 @@ impl<'s> Search<'s> {
                 ));
             }
         }
-        self.look_into(&self.base.clone(), self.depth)
+        Ok(())
     }
 
     fn look_into(&mut self, directory: &Path, depth: usize) -> Result<(), String> {

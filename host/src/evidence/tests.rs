@@ -39,6 +39,23 @@ impl Bench {
     }
 
     fn look_with(&self, retries: u32, first_commit: Option<&str>) -> Vec<Evidence> {
+        self.with_scene(retries, first_commit, |scene, terms| {
+            gather(scene, &self.config, terms, Wanted::All, &|_| ())
+        })
+    }
+
+    fn preflight(&self) -> Vec<crate::engine::Problem> {
+        self.with_scene(0, None, |scene, terms| {
+            preflight(scene, &self.config, terms)
+        })
+    }
+
+    fn with_scene<T>(
+        &self,
+        retries: u32,
+        first_commit: Option<&str>,
+        ask: impl FnOnce(&Scene<'_>, &Terms) -> T,
+    ) -> T {
         let named = |id: &String| NamedCheck {
             id: id.clone(),
             required: true,
@@ -66,7 +83,7 @@ impl Bench {
             policies: self.policies.as_deref(),
             stop: &self.stop,
         };
-        gather(&scene, &self.config, &terms, Wanted::All, &|_| ())
+        ask(&scene, &terms)
     }
 
     fn look(&self) -> Vec<(Outcome, String)> {
@@ -596,4 +613,38 @@ fn a_policy_that_is_not_the_pinned_one_is_not_asked() {
             "there is nothing here that runs policies".to_owned()
         )
     );
+}
+
+/// Gives no judgement, always for the same reason.
+#[derive(Debug)]
+struct Refuses(PolicyError);
+
+impl PolicyRunner for Refuses {
+    fn judge(&self, _: &PolicyQuestion<'_>) -> Result<Run<Judgement>, PolicyError> {
+        Err(self.0.clone())
+    }
+}
+
+/// What is found of a check before the agent begins, as its path and what is wrong with it.
+fn found_before(fields: &str, error: PolicyError) -> Vec<(String, String)> {
+    let mut bench = Bench::new(&format!("[checks.c]\n{fields}\n"));
+    bench.policies = Some(Box::new(Refuses(error)));
+    let problems = bench.preflight().into_iter();
+    problems.map(|it| (it.path, it.message)).collect()
+}
+
+#[test]
+fn a_policy_that_this_program_was_built_without_is_found_before_the_agent() {
+    let error = PolicyError::NotIncluded { policy: "cel" };
+    let found = found_before("kind = \"cel\"\nexpr = \"true\"", error.clone());
+    assert_eq!(found, [("checks.c.expr".to_owned(), error.to_string())]);
+}
+
+#[test]
+fn an_artifact_that_is_yet_to_come_is_no_mistake() {
+    let error = PolicyError::Artifact { name: "a".into() };
+    let cel = "kind = \"cel\"\nexpr = \"true\"";
+    let named = format!("{cel}\nartifacts = {{ a = \"later.txt\" }}");
+    assert_eq!(found_before(&named, error.clone()), []);
+    assert_eq!(found_before(cel, error).len(), 1);
 }

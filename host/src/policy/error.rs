@@ -137,7 +137,9 @@ pub enum PolicyError {
         limit: usize,
     },
     /// It lacks an artifact without which it says it can't judge.
-    #[error("the policy wants the artifact {name}, which the check does not name")]
+    #[error(
+        "the policy wants the artifact {name}, which the check does not name or which is not there"
+    )]
     Artifact {
         /// Its name.
         name: String,
@@ -165,6 +167,11 @@ fn wasi_hint(import: &str) -> &'static str {
 }
 
 impl PolicyError {
+    /// The name of [`PolicyError::NotIncluded`].
+    pub(crate) const NOT_INCLUDED: &'static str = "not_included";
+    /// The name of [`PolicyError::Artifact`].
+    pub(crate) const ARTIFACT_MISSING: &'static str = "artifact_missing";
+
     /// The outcome's name for machines.
     pub fn code(&self) -> &'static str {
         match self {
@@ -173,7 +180,7 @@ impl PolicyError {
             Self::CompileMemory { .. } => "compile_out_of_memory",
             Self::CodeTooLarge { .. } => "code_too_large",
             Self::Invalid { .. } => "invalid_component",
-            Self::NotIncluded { .. } => "not_included",
+            Self::NotIncluded { .. } => Self::NOT_INCLUDED,
             Self::Compiler { .. } => "compiler_failed",
             Self::Import { .. } => "import_denied",
             Self::WrongWorld { .. } => "wrong_world",
@@ -184,7 +191,7 @@ impl PolicyError {
             Self::Stack { .. } => "stack_overflow",
             Self::Lifted { .. } => "result_too_large",
             Self::Result { .. } => "judgement_too_large",
-            Self::Artifact { .. } => "artifact_missing",
+            Self::Artifact { .. } => Self::ARTIFACT_MISSING,
             Self::Trap { .. } => "trapped",
             Self::Host { .. } => "host",
         }

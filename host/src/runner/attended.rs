@@ -6,12 +6,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::begin::{PATIENCE, Setting, see_that_policies_can_run};
+use super::begin::{PATIENCE, Setting};
 use super::events::{
     AttendedRecord, Baseline, ClientEndedRecord, ClientRecord, LoopFileRecord, LoopRecord, Tripped,
     names,
 };
 use super::iteration::Gathered;
+use super::preflight::ensure_policies_can_run;
 use super::turn::{JUDGED, Said, end_of};
 use super::{Agent, Client, Control, Loop, Options, RunError, Watch};
 use crate::config::{Config, Request, Task};
@@ -214,7 +215,7 @@ impl<'l> Loop<'l> {
         watch: &'l dyn Watch,
     ) -> Result<Self, RunError> {
         let terms = task.terms()?;
-        see_that_policies_can_run(config, &terms, options)?;
+        ensure_policies_can_run(config, &terms, options)?;
         let record = AttendedRecord {
             harness: beginning.session.harness.to_owned(),
             session: beginning.session.id.to_owned(),

@@ -5,24 +5,21 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::agents::Client;
 use super::events::{AttendedRecord, Baseline, LoopRecord, VerdictRecord, names};
 use super::iteration::Gathered;
+use super::preflight::{ensure_checks_can_start, ensure_it_can_work, ensure_policies_can_run};
 use super::test_baseline::TestBaseline;
 use super::turn::PLACEHOLDER;
 use super::watch::{LoopEvent, Phase, Watch};
 use super::{Agent, Control, Loop, RunError};
 use ralph_gate_component::Word as _;
 
-use crate::config::{AdapterName, Config, KindName, Task, Terms};
-use crate::engine::{
-    Decision, GateEngine, Iteration, Mode, Problem, ProgressEntry, RouteReason, Verdict,
-};
-use crate::evidence::{
-    Evidence, PolicyRunner, Scene, Wanted, needs_a_policy, now_ms, preflight, secrets,
-};
+use crate::config::{AdapterName, Config, ConfigError, KindName, Task, Terms};
+use crate::engine::{Decision, GateEngine, Iteration, Mode, ProgressEntry, RouteReason, Verdict};
+use crate::evidence::{Evidence, PolicyRunner, Wanted, now_ms, secrets};
 use crate::memory::{
     Change, Event, FileStore, Patience, Record, SessionKey, Snapshot, holder, list,
 };
@@ -120,7 +117,7 @@ impl<'l> Loop<'l> {
         watch: &'l dyn Watch,
     ) -> Result<Self, RunError> {
         let terms = task.terms()?;
-        see_that_policies_can_run(config, &terms, options)?;
+        ensure_policies_can_run(config, &terms, options)?;
         let agent = agent(config, options, Preference::Configured)?;
         agent.ensure_task(config)?;
         ensure_it_can_work(config, &terms, options, &agent, control)?;
@@ -138,7 +135,10 @@ impl<'l> Loop<'l> {
         begun.announce();
         match begun.look_around() {
             Ok(()) => Ok(begun),
-            Err(error @ RunError::GreenStart { .. }) => {
+            Err(
+                error @ (RunError::GreenStart { .. }
+                | RunError::Config(ConfigError::CannotWork { .. })),
+            ) => {
                 // Nothing has happened, and the session's name is free for the next attempt.
                 begun.store.remove()?;
                 Err(error)
@@ -254,6 +254,7 @@ impl<'l> Loop<'l> {
             others: environment.others,
         });
         self.warn();
+        self.warn_of_no_prompt();
         if !self.store.findings().is_empty() {
             self.watch.see(&LoopEvent::Found(self.store.findings()));
         }
@@ -278,6 +279,16 @@ impl<'l> Loop<'l> {
         }
     }
 
+    /// Of an agent that is not known nobody can tell whether it needs one.
+    fn warn_of_no_prompt(&self) {
+        let is_ours = !self.agent.argv.is_empty();
+        if is_ours && self.agent.client == Client::Command && !self.agent.has_task(self.config) {
+            self.watch.see(&LoopEvent::Warning(
+                "no prompt: the agent is told only the terms of the loop, where its memory is and what the gate said last",
+            ));
+        }
+    }
+
     /// Takes the baseline. The checks are run once: what passes before the agent begins proves nothing.
     pub(super) fn look_around(&mut self) -> Result<(), RunError> {
         self.watch.see(&LoopEvent::Entered {
@@ -286,6 +297,7 @@ impl<'l> Loop<'l> {
         });
         self.baseline = self.take_baseline()?;
         let gathered = self.gather_untouched();
+        ensure_checks_can_start(self.config, &gathered.evidence)?;
         self.learn_test_counts(&gathered.evidence);
         if self.config.tripwires.test_count || self.config.tripwires.skipped_tests {
             self.warn_of_uncounted(&gathered.evidence);
@@ -400,12 +412,15 @@ impl<'l> Loop<'l> {
 impl Agent {
     /// An agent that is told nothing does something, which costs money and completes nothing.
     pub(super) fn ensure_task(&self, config: &Config) -> Result<(), RunError> {
-        let has_task = !self.prompt.trim().is_empty() || config.memory.prd.is_some();
         let wants_one = self.argv.iter().any(|word| word.contains(PLACEHOLDER));
-        if has_task || (!wants_one && self.client.may_hold_a_task(&self.argv)) {
+        if self.has_task(config) || (!wants_one && self.client.may_hold_a_task(&self.argv)) {
             return Ok(());
         }
         Err(RunError::NoPrompt)
+    }
+
+    fn has_task(&self, config: &Config) -> bool {
+        !self.prompt.trim().is_empty() || config.memory.prd.is_some()
     }
 
     /// A misspelt name should not leave a session behind.
@@ -422,64 +437,8 @@ impl Agent {
     }
 }
 
-/// Looks at everything that can be known without the agent, and names all that can't work: no turn is worth its cost then.
-fn ensure_it_can_work(
-    config: &Config,
-    terms: &Terms,
-    options: &Options,
-    agent: &Agent,
-    control: &Control,
-) -> Result<(), RunError> {
-    let environment: Vec<_> = std::env::vars_os().collect();
-    let excluded = excluded(config);
-    let scene = Scene {
-        workspace: &config.workspace,
-        excluded: &excluded,
-        environment: &environment,
-        redactor: &secrets(&environment, config),
-        iteration: 0,
-        tree: None,
-        first_commit: None,
-        begun: SystemTime::now(),
-        policies: options.policies.as_deref(),
-        stop: control.stop(),
-    };
-    let mut problems = preflight(&scene, config, terms);
-    if let Err(error) = agent.find(config) {
-        problems.push(Problem {
-            path: if options.argv.is_empty() {
-                "agent.argv".to_owned()
-            } else {
-                String::new()
-            },
-            line: 0,
-            column: 0,
-            message: error.to_string(),
-            help: None,
-        });
-    }
-    if problems.is_empty() {
-        return Ok(());
-    }
-    Err(config.cannot_work(problems).into())
-}
-
-/// A loop that can't ever complete should not begin.
-pub(super) fn see_that_policies_can_run(
-    config: &Config,
-    terms: &Terms,
-    options: &Options,
-) -> Result<(), RunError> {
-    match (needs_a_policy(config, terms), &options.policies) {
-        (Some(check), None) => Err(RunError::NoPolicies {
-            check: check.to_owned(),
-        }),
-        _ => Ok(()),
-    }
-}
-
 /// The memory is not part of the work, where it is in the workspace at all.
-fn excluded(config: &Config) -> Vec<String> {
+pub(super) fn excluded(config: &Config) -> Vec<String> {
     excluded_root(
         &config.workspace,
         &config.workspace.join(&config.memory.root),

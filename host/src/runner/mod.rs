@@ -15,6 +15,7 @@ mod events;
 mod iteration;
 mod operator;
 mod outside;
+mod preflight;
 mod prompt;
 mod rerun;
 mod resume;

@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::begin::{
-    Options, PATIENCE, Preference, Setting, Told, agent, see_that_policies_can_run,
-};
+use super::begin::{Options, PATIENCE, Preference, Setting, Told, agent};
 use super::events::{Baseline, LoopRecord, ResumeRecord, names};
-use super::tripwire::{changed_files, digest_gate_files};
+use super::preflight::{ensure_checks_can_start, ensure_it_can_work, ensure_policies_can_run};
+use super::tripwire::{changed_files, digest_gate_files, gate_file_name};
 use super::watch::{LoopEvent, Phase, Watch};
 use super::{Control, Ended, Loop, RunError};
 use crate::config::{Config, Task};
@@ -48,7 +47,7 @@ impl<'l> Loop<'l> {
             return Err(RunError::RulesChanged);
         }
         let terms = task.terms()?;
-        see_that_policies_can_run(config, &terms, options)?;
+        ensure_policies_can_run(config, &terms, options)?;
         let preference = match &past.told {
             None => Preference::Configured,
             Some(told) if resumption.accept_contract => Preference::ConfiguredAgain(told),
@@ -56,9 +55,9 @@ impl<'l> Loop<'l> {
         };
         let agent = agent(config, options, preference)?;
         agent.ensure_task(config)?;
-        agent.find(config)?;
         let snapshot = reopen(gate, &store.state(), &contract, resumption)?;
         past.see_that_files_are_as_they_were(config, task, resumption)?;
+        ensure_it_can_work(config, &terms, options, &agent, control)?;
         let record = ResumeRecord {
             at_ms: now_ms(),
             operator: resumption.operator.clone(),
@@ -127,6 +126,7 @@ impl<'l> Loop<'l> {
             phase: Phase::Probe,
         });
         let gathered = self.gather(index, &[])?;
+        ensure_checks_can_start(self.config, &gathered.evidence)?;
         let mut input = self.input(index, begun.elapsed(), None, &gathered);
         input.action = Action::Final;
         let (contract, snapshot) = (self.store.state().contract, self.session.snapshot()?);
@@ -208,7 +208,17 @@ impl Past {
         if changed.is_empty() || resumption.accept_contract {
             return Ok(());
         }
-        Err(RunError::FilesChanged { files: changed })
+        // Another contract or other checks were refused before.
+        let own = gate_file_name(config, &config.file);
+        let files = changed.into_iter().map(|file| match file {
+            file if file == own => {
+                format!("{file} ([agent], or another section beside the contract and the checks)")
+            }
+            file => file,
+        });
+        Err(RunError::FilesChanged {
+            files: files.collect(),
+        })
     }
 
     fn read(records: &[Record]) -> Self {

@@ -1,7 +1,7 @@
 //! Tripwires: what an agent may not do to get its checks to pass.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::events::{Baseline, Tripped};
 use super::iteration::Gathered;
@@ -286,10 +286,15 @@ pub(super) fn digest_gate_files(config: &Config, files: &[PathBuf]) -> BTreeMap<
             Ok(bytes) => Digest::of_content(&bytes).to_string(),
             Err(_) => "unreadable".to_owned(),
         };
-        let name = path.strip_prefix(&config.workspace).unwrap_or(path);
-        (name.display().to_string(), content)
+        (gate_file_name(config, path), content)
     };
     files.iter().map(digest).collect()
+}
+
+/// How such a file is named.
+pub(super) fn gate_file_name(config: &Config, path: &Path) -> String {
+    let name = path.strip_prefix(&config.workspace).unwrap_or(path);
+    name.display().to_string()
 }
 
 /// The files that are not as they were, or were not there.

@@ -76,8 +76,7 @@ impl Loop<'_> {
         })
     }
 
-    /// The files of a workspace that is in no repository. None of them, if there are too many: then what the agent says
-    /// stands for its work.
+    /// The files of a workspace that is in no repository.
     fn bounded(&self, limits: &ContentLimits) -> Result<Vec<Artifact>, RunError> {
         let checks = self.config.checks.values();
         let reports: Vec<&Path> = checks.filter_map(Check::report).map(Path::new).collect();
@@ -85,11 +84,7 @@ impl Loop<'_> {
         let excluded = self.excluded.iter().map(String::as_str);
         let excluded: Vec<String> = excluded.chain(LOOP_FILES).map(str::to_owned).collect();
         let files = worktree::bounded_files(workspace, &excluded, &reports, limits)?;
-        Ok(files
-            .unwrap_or_default()
-            .into_iter()
-            .map(matching)
-            .collect())
+        Ok(files.into_iter().map(matching).collect())
     }
 
     /// The files that the configuration names.

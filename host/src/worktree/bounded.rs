@@ -11,11 +11,15 @@ use super::matching::{MatchingFile, Reading};
 use super::name::{self, shown};
 use super::plain::{self, Root, absent};
 use super::walk::{Item, Kind, Step, Visitor, walk};
+use ralph_gate_memory::digest::{self, Digest};
 
-/// The most files of a workspace that are looked at.
+/// The most files of a workspace that are read. Of the rest size and time of the last change count.
 pub const BOUNDED_FILES: usize = 20_000;
 /// The most bytes of them that are read. Of the rest size and time of the last change count.
 pub const BOUNDED_BYTES: u64 = 256 << 20;
+
+/// What stands for all files beyond [`BOUNDED_FILES`].
+const REST: &str = "all other files";
 
 /// Directories, by name, that hold what tools can make again, sorted.
 pub const HEAVY_DIRECTORIES: &[&str] = &[
@@ -52,24 +56,37 @@ pub const HEAVY_DIRECTORIES: &[&str] = &[
 ];
 
 /// The regular files and links of a workspace, in the order of their paths, without excluded and heavy directories and
-/// without the files named in `reports`. None if there are more than [`BOUNDED_FILES`].
+/// without the files named in `reports`. One entry stands for all beyond [`BOUNDED_FILES`]; what is beyond
+/// [`ENTRY_LIMIT`](super::ENTRY_LIMIT) is not looked at.
 pub fn bounded_files(
     workspace: &Path,
     excluded: &[String],
     reports: &[&Path],
     limits: &ContentLimits,
-) -> Result<Option<Vec<MatchingFile>>, WorktreeError> {
+) -> Result<Vec<MatchingFile>, WorktreeError> {
+    at_most(BOUNDED_FILES, workspace, excluded, reports, limits)
+}
+
+fn at_most(
+    files: usize,
+    workspace: &Path,
+    excluded: &[String],
+    reports: &[&Path],
+    limits: &ContentLimits,
+) -> Result<Vec<MatchingFile>, WorktreeError> {
     let root = Root::open(workspace)?;
     let mut walking = Walking {
         root: &root,
         excluded: Excluded::new(excluded)?,
         reports,
         reading: Reading::new(*limits),
+        files,
         bytes: BOUNDED_BYTES,
+        rest: None,
     };
     match walk(&root, &mut walking) {
-        Ok(()) => Ok(Some(walking.reading.into_files())),
-        Err(WorktreeError::TooMany { .. }) => Ok(None),
+        // The order is fixed: as long as nothing changes, the walk ends at the same file.
+        Ok(()) | Err(WorktreeError::TooMany { .. }) => Ok(walking.into_files()),
         Err(error) => Err(error),
     }
 }
@@ -79,8 +96,12 @@ struct Walking<'w> {
     excluded: Excluded,
     reports: &'w [&'w Path],
     reading: Reading,
+    /// How many files are read one by one.
+    files: usize,
     /// What may still be read.
     bytes: u64,
+    /// Paths and state of all files beyond.
+    rest: Option<blake3::Hasher>,
 }
 
 impl Walking<'_> {
@@ -89,22 +110,45 @@ impl Walking<'_> {
             return Ok(());
         };
         let size = plain::size(&stat);
-        if size <= self.bytes {
+        if !self.is_full() && size <= self.bytes {
             self.bytes -= size;
             return self.reading.read(item);
         }
         self.bytes = 0;
         let unread = format!("{size} {} {}", stat.st_mtime, stat.st_mtime_nsec);
-        self.reading.note(shown(item.path), unread.as_bytes());
+        self.note(item.path, unread.as_bytes());
         Ok(())
     }
 
     fn link(&mut self, item: &Item<'_>) -> io::Result<()> {
         let target = rustix::fs::readlinkat(item.folder, item.name, Vec::new());
         if let Some(target) = absent(target)? {
-            self.reading.note(shown(item.path), target.to_bytes());
+            self.note(item.path, target.to_bytes());
         }
         Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.reading.count() >= self.files
+    }
+
+    /// Adds what stands for something that is not read.
+    fn note(&mut self, path: &[u8], what: &[u8]) {
+        if !self.is_full() {
+            return self.reading.note(shown(path), what);
+        }
+        let rest = self.rest.get_or_insert_default();
+        digest::add(rest, path);
+        digest::add(rest, what);
+    }
+
+    fn into_files(mut self) -> Vec<MatchingFile> {
+        if let Some(rest) = self.rest {
+            let digest = Digest::so_far(&rest);
+            self.reading
+                .note(REST.to_owned(), digest.to_string().as_bytes());
+        }
+        self.reading.into_files()
     }
 }
 
@@ -129,12 +173,6 @@ impl Visitor for Walking<'_> {
         };
         let place = || self.root.path.join(name::path(item.path));
         looked_at.map_err(|error| WorktreeError::io(&place(), error))?;
-        if self.reading.count() > BOUNDED_FILES {
-            return Err(WorktreeError::TooMany {
-                place: self.root.path.display().to_string(),
-                limit: BOUNDED_FILES,
-            });
-        }
         Ok(Step::Over)
     }
 }
@@ -148,7 +186,7 @@ mod tests {
     fn paths(root: &Path, reports: &[&Path]) -> Vec<String> {
         let limits = ContentLimits::default();
         let files = bounded_files(root, &[".ralph".into()], reports, &limits).unwrap();
-        files.unwrap().into_iter().map(|file| file.path).collect()
+        files.into_iter().map(|file| file.path).collect()
     }
 
     #[test]
@@ -182,6 +220,38 @@ mod tests {
         assert_eq!(look(), before);
         fs::write(root.join("a"), "two").unwrap();
         assert_ne!(look(), before);
+    }
+
+    #[test]
+    fn beyond_the_limit_one_entry_tells_of_every_change_and_of_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in ["a", "b", "c", "z"] {
+            fs::write(root.join(name), name).unwrap();
+        }
+        std::os::unix::fs::symlink("a", root.join("y")).unwrap();
+        let look = || at_most(2, root, &[], &[], &ContentLimits::default()).unwrap();
+        let before = look();
+        let paths: Vec<&str> = before.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, ["a", REST, "b"]);
+        assert_eq!(look(), before);
+        let changes: [&dyn Fn(); 4] = [
+            &|| fs::write(root.join("z"), "longer").unwrap(),
+            &|| fs::rename(root.join("c"), root.join("d")).unwrap(),
+            &|| fs::remove_file(root.join("d")).unwrap(),
+            &|| {
+                fs::remove_file(root.join("y")).unwrap();
+                std::os::unix::fs::symlink("b", root.join("y")).unwrap();
+            },
+        ];
+        let mut seen = before;
+        for change in changes {
+            change();
+            let now = look();
+            assert_ne!(now, seen);
+            assert_eq!(look(), now);
+            seen = now;
+        }
     }
 
     #[test]
