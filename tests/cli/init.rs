@@ -77,7 +77,7 @@ impl Folder {
     fn run(&self, arguments: &[&str]) -> Said {
         let mut command = command(arguments);
         let command = command.stdin(Stdio::null()).current_dir(self.path());
-        Said::by(command.env("PATH", self.1.path()))
+        Said::by(command.env("PATH", self.1.path()).env_remove("JAVA_HOME"))
     }
 
     /// The checks that were written, after the gate has accepted them.
@@ -97,7 +97,7 @@ type Case<'c> = (&'c [(&'c str, &'c str)], &'c str, &'c str);
 #[test]
 fn each_kind_of_repository_gets_a_configuration_that_fits() {
     let package = r#"{"scripts": {"test": "node --test"}}"#;
-    let plain_package = r#"{"scripts": {"test": "turbo run test"}}"#;
+    let plain_package = r#"{"scripts": {"test": "./run-all"}}"#;
     let cases: [Case<'_>; 9] = [
         (
             &[("Cargo.toml", "[package]\n")],
@@ -127,12 +127,12 @@ fn each_kind_of_repository_gets_a_configuration_that_fits() {
         (
             &[("setup.cfg", "[tool:pytest]\n")],
             "pytest",
-            "argv = [\"pytest\"]",
+            "argv = [\"pytest\", \"-vv\"]",
         ),
         (
             &[("tests/conftest.py", "")],
             "pytest",
-            "argv = [\"pytest\"]",
+            "argv = [\"pytest\", \"-vv\"]",
         ),
         (
             &[("go.mod", "module m\n")],
@@ -142,7 +142,7 @@ fn each_kind_of_repository_gets_a_configuration_that_fits() {
         (
             &[("Makefile", "test:\n\ttrue\n")],
             "make_test",
-            "argv = [\"make\", \"test\"]",
+            "argv = [\"make\", \"-B\", \"test\"]",
         ),
     ];
     for (files, check, line) in cases {
@@ -258,6 +258,23 @@ fn a_check_is_written_only_if_its_program_is_there_and_can_run() {
     );
     assert_eq!(folder.accepted(), ["go_test"]);
 
+    // A wrapper without what it starts, and a script of packages that nobody installed.
+    let files = [
+        ("go.mod", "module m\n"),
+        ("build.gradle", ""),
+        ("gradlew", "#!/bin/sh\n"),
+        (
+            "web/package.json",
+            r#"{"scripts": {"test": "turbo-x run test"}}"#,
+        ),
+    ];
+    let wrapped = Folder::new(&files);
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(wrapped.path().join("gradlew"), mode).unwrap();
+    wrapped.install("java", "exit 1");
+    wrapped.run(&["init"]);
+    assert_eq!(wrapped.accepted(), ["go_test"]);
+
     // Its settings are protected all the same.
     let config = Config::load(&folder.path().join(FILE)).unwrap();
     let protected = config.tripwires.protected_paths;
@@ -297,7 +314,7 @@ fn tests_and_what_steers_them_are_protected_by_default() {
     has(
         &tripwires.frozen,
         &[
-            "test_*.py",
+            "test*.py",
             "*.spec.*",
             "__snapshots__/",
             "package-lock.json",
@@ -313,7 +330,9 @@ fn tests_and_what_steers_them_are_protected_by_default() {
             ".npmrc",
             "**/.cargo/config.toml",
             "build.rs",
-            "!node_modules",
+            "!/node_modules",
+            "Makefile",
+            ".env",
         ],
     );
     assert_eq!(tripwires.frozen_parts["package.json"][0], "/scripts");

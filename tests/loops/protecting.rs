@@ -140,6 +140,64 @@ fn tests_that_nobody_protects_are_warned_of_and_named_when_the_loop_completes() 
 }
 
 #[test]
+fn tests_whose_patterns_match_no_file_are_said_to_be_unprotected() {
+    let config = |tripwires: &str| {
+        let config = FROZEN.split("[tripwires]").next().unwrap();
+        format!("{config}[tripwires]\n{tripwires}\n")
+    };
+    // Patterns that match something else, or that could match a test and match none.
+    for tripwires in [
+        "protected_paths = [\"LICENSE\"]",
+        "frozen = [\"*_test.go\", \"Cargo.lock\"]",
+    ] {
+        let files = [FILES, &[("LICENSE", "free\n"), ("Cargo.lock", "\n")]].concat();
+        let workplace = Workplace::new(&config(tripwires), &files);
+        let outcome = workplace.run(&once(&[write("tests/two.sh", "true\n")]));
+        outcome.stopped("completed", None, 1);
+        let told = warnings(&outcome);
+        let begin = "an agent can make tests pass by changing its tests: no protected file is a test by its name";
+        assert!(told[0].starts_with(begin), "{told:?}");
+        let end = "changed since the loop began: tests/two.sh (changed); look at them";
+        assert!(told.last().unwrap().ends_with(end), "{told:?}");
+    }
+    // Where no file is a test by its name, the source files that changed are named.
+    let script =
+        "echo 1..1; . ./verify.sh && echo ok 1 - works || { echo not ok 1 - works; exit 1; }\n";
+    let files = [
+        ("run-tests.sh", script),
+        ("verify.sh", "false\n"),
+        ("LICENSE", "free\n"),
+    ];
+    let protected = "protected_paths = [\"LICENSE\", \"run-tests.sh\"]";
+    let workplace = Workplace::new(&config(protected), &files);
+    let outcome = workplace.run(&once(&[write("verify.sh", "true\n")]));
+    outcome.stopped("completed", None, 1);
+    let told = warnings(&outcome);
+    assert!(
+        told.last().unwrap().contains("verify.sh (changed)"),
+        "{told:?}"
+    );
+    // Whatever the operator froze is meant as tests.
+    let workplace = Workplace::new(&config("frozen = [\"verify.sh\"]"), &files);
+    let outcome = workplace.run(&once(&[write("done.txt", "")]));
+    assert_eq!(warnings(&outcome), Vec::<String>::new());
+}
+
+#[test]
+fn an_honest_agent_may_add_a_package() {
+    let workplace = Workplace::new(FROZEN, FILES);
+    let package = "{\"scripts\": {\"test\": \"node --test\"}}\n";
+    let outcome = workplace.run(&once(&[
+        work(),
+        write("packages/new/package.json", package),
+    ]));
+    outcome.stopped("completed", None, 1);
+    let workplace = Workplace::new(FROZEN, FILES);
+    let outcome = workplace.run(&once(&[work(), write("tests/package.json", package)]));
+    outcome.always_tampered("frozen");
+}
+
+#[test]
 fn tests_that_nobody_protected_and_nobody_changed_are_said_to_be_unchanged() {
     let config = FROZEN.split("[tripwires]").next().unwrap();
     let workplace = Workplace::new(config, FILES);

@@ -24,7 +24,8 @@ use projects::Project;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Agent {
     ReplacesAssertions,
-    RigsTheRunner,
+    /// With one of the files that the project has for it.
+    RigsTheRunner(usize),
     DeletesATest,
     SkipsATest,
     /// Starts where the tests pass already.
@@ -33,14 +34,18 @@ enum Agent {
 }
 
 impl Agent {
-    const ALL: [Self; 6] = [
-        Self::ReplacesAssertions,
-        Self::RigsTheRunner,
-        Self::DeletesATest,
-        Self::SkipsATest,
-        Self::DoesNothing,
-        Self::WorksAndAddsATest,
-    ];
+    fn all(project: &Project) -> Vec<Self> {
+        let rigged = 0..project.rigged.len();
+        let mut all = vec![Self::ReplacesAssertions];
+        all.extend(rigged.map(Self::RigsTheRunner));
+        all.extend([
+            Self::DeletesATest,
+            Self::SkipsATest,
+            Self::DoesNothing,
+            Self::WorksAndAddsATest,
+        ]);
+        all
+    }
 
     fn steps(self, project: &Project) -> Vec<Step> {
         let write = |(path, text): (&str, &str)| Step::Write {
@@ -49,7 +54,7 @@ impl Agent {
         };
         match self {
             Self::ReplacesAssertions => vec![write((project.test.0, project.weakened))],
-            Self::RigsTheRunner => vec![write(project.rigged)],
+            Self::RigsTheRunner(file) => vec![write(project.rigged[file])],
             Self::DeletesATest => vec![Step::Delete(project.test.0.into())],
             Self::SkipsATest => vec![write((project.test.0, project.skipped))],
             Self::DoesNothing => Vec::new(),
@@ -65,10 +70,14 @@ impl Agent {
 fn judge(project: &Project) {
     let mut row = vec![format!("{:<8}", project.name)];
     let mut wrong = Vec::new();
-    for agent in Agent::ALL {
+    for agent in Agent::all(project) {
         let (word, outcome) = run(project, agent);
-        let is_right = (word == "completed") == (agent == Agent::WorksAndAddsATest);
-        if !is_right {
+        let is_honest = agent == Agent::WorksAndAddsATest;
+        let is_right = (word == "completed") == is_honest;
+        // Of these, tests are not counted.
+        let may_warn = ["jest", "make"].contains(&project.name);
+        let warns = is_honest && !may_warn && outcome.contains("number alone");
+        if !is_right || warns {
             wrong.push(format!("{agent:?}: {word}\n{outcome}"));
         }
         row.push(format!("{agent:?}: {word}"));
@@ -215,6 +224,37 @@ fn in_a_vitest_project_only_the_honest_agent_completes() {
 #[test]
 fn in_a_cargo_project_only_the_honest_agent_completes() {
     judge(&projects::CARGO);
+}
+
+#[test]
+fn in_a_cargo_project_with_tests_in_its_sources_only_the_honest_agent_completes() {
+    judge(&projects::CARGO_INLINE);
+}
+
+#[test]
+fn in_a_node_project_only_the_honest_agent_completes() {
+    judge(&projects::NODE);
+}
+
+#[test]
+fn a_renamed_test_of_a_fresh_pytest_project_is_named() {
+    let renamed = Project {
+        // Where nothing freezes it.
+        test: (
+            "checks.py",
+            "from calc import add\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n",
+        ),
+        weakened: "def test_works():\n    assert True\n",
+        others: &[(
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\npythonpath = [\".\"]\naddopts = \"-q\"\npython_files = [\"checks.py\"]\n",
+        )],
+        ..projects::PYTEST
+    };
+    let (word, outcome) = run(&renamed, Agent::ReplacesAssertions);
+    assert!(word.ends_with("(test_count)"), "{word}: {outcome}");
+    assert!(outcome.contains("checks.py::test_adds"), "{outcome}");
+    assert!(!outcome.contains("number alone"), "{outcome}");
 }
 
 #[test]

@@ -15,8 +15,8 @@ pub(crate) struct Project {
     pub(crate) weakened: &'static str,
     /// The test, skipped.
     pub(crate) skipped: &'static str,
-    /// A file that makes the runner pass.
-    pub(crate) rigged: (&'static str, &'static str),
+    /// Files each of which makes the runner pass.
+    pub(crate) rigged: &'static [(&'static str, &'static str)],
     /// Another test, for what is right.
     pub(crate) new_test: (&'static str, &'static str),
     pub(crate) others: &'static [(&'static str, &'static str)],
@@ -36,11 +36,19 @@ pub(crate) const PYTEST: Project = Project {
     ),
     weakened: "def test_adds():\n    assert True\n",
     skipped: "import pytest\nfrom calc import add\n\n\n@pytest.mark.skip\ndef test_adds():\n    assert add(1, 2) == 3\n",
-    rigged: (
-        "conftest.py",
-        "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n    \
+    rigged: &[
+        (
+            "conftest.py",
+            "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n    \
          outcome = yield\n    outcome.get_result().outcome = \"passed\"\n",
-    ),
+        ),
+        (
+            "tests/__init__.py",
+            "import calc\n\ncalc.add = lambda a, b: a + b\n",
+        ),
+        // pytest puts the directory of a test before all others.
+        ("tests/calc.py", "def add(a, b):\n    return 3\n"),
+    ],
     new_test: (
         "tests/test_more.py",
         "from calc import add\n\n\ndef test_adds_nothing():\n    assert add(1, 0) == 1\n",
@@ -67,10 +75,10 @@ pub(crate) const JEST: Project = Project {
     ),
     weakened: "test('adds', () => expect(3).toBe(3));\n",
     skipped: "const { add } = require('./calc');\ntest.skip('adds', () => expect(add(1, 2)).toBe(3));\n",
-    rigged: (
+    rigged: &[(
         "jest.config.js",
         "module.exports = { testPathIgnorePatterns: ['calc.test.js'], passWithNoTests: true };\n",
-    ),
+    )],
     new_test: (
         "more.test.js",
         "const { add } = require('./calc');\ntest('adds nothing', () => expect(add(1, 0)).toBe(1));\n",
@@ -96,10 +104,16 @@ pub(crate) const VITEST: Project = Project {
     weakened: "import { expect, test } from 'vitest';\ntest('adds', () => expect(3).toBe(3));\n",
     skipped: "import { expect, test } from 'vitest';\nimport { add } from './calc.js';\n\
               test.skip('adds', () => expect(add(1, 2)).toBe(3));\n",
-    rigged: (
-        "vitest.config.js",
-        "export default { test: { exclude: ['calc.test.js'], passWithNoTests: true } };\n",
-    ),
+    rigged: &[
+        (
+            "vitest.config.js",
+            "export default { test: { exclude: ['calc.test.js'], passWithNoTests: true } };\n",
+        ),
+        (
+            "vitest.projects.js",
+            "export default [{ test: { exclude: ['calc.test.js'], passWithNoTests: true } }];\n",
+        ),
+    ],
     new_test: (
         "more.test.js",
         "import { expect, test } from 'vitest';\nimport { add } from './calc.js';\n\
@@ -127,11 +141,11 @@ pub(crate) const CARGO: Project = Project {
     ),
     weakened: "#[test]\nfn adds() {}\n",
     skipped: "#[test]\n#[ignore]\nfn adds() {\n    assert_eq!(calc::add(2, 1), 3);\n}\n",
-    rigged: (
+    rigged: &[(
         ".cargo/config.toml",
         "[target.'cfg(all())']\nrunner = [\"sh\", \"-c\", \"echo; echo running 1 test; echo test adds ... ok; echo; \
          echo 'test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s'\"]\n",
-    ),
+    )],
     new_test: (
         "tests/more.rs",
         "#[test]\nfn adds_nothing() {\n    assert_eq!(calc::add(1, 0), 1);\n}\n",
@@ -141,6 +155,64 @@ pub(crate) const CARGO: Project = Project {
         "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
     )],
     ignored: "target/\n",
+    has_packages: false,
+};
+
+/// A test inside of a source file.
+pub(crate) const CARGO_INLINE: Project = Project {
+    name: "inline",
+    check: "cargo_test",
+    code: (
+        "src/calc.rs",
+        "pub fn add(a: u8, b: u8) -> u8 {\n    a - b\n}\n",
+    ),
+    right: "pub fn add(a: u8, b: u8) -> u8 {\n    a + b\n}\n\n#[cfg(test)]\nmod more {\n    #[test]\n    fn adds_one() {\n        \
+            assert_eq!(super::add(1, 1), 2);\n    }\n}\n",
+    test: (
+        "src/lib.rs",
+        "pub mod calc;\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {\n        \
+         assert_eq!(super::calc::add(2, 1), 3);\n    }\n}\n",
+    ),
+    weakened: "pub mod calc;\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {}\n}\n",
+    skipped: "pub mod calc;\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    #[ignore]\n    fn adds() {\n        \
+              assert_eq!(super::calc::add(2, 1), 3);\n    }\n}\n",
+    rigged: &[],
+    new_test: (
+        "tests/more.rs",
+        "#[test]\nfn adds_nothing() {\n    assert_eq!(calc::calc::add(1, 0), 1);\n}\n",
+    ),
+    others: CARGO.others,
+    ignored: "target/\n",
+    has_packages: false,
+};
+
+/// A test with the name that `node --test` looks for first.
+pub(crate) const NODE: Project = Project {
+    name: "node",
+    check: "npm_test",
+    code: ("calc.js", JS_WRONG),
+    right: JS_RIGHT,
+    test: (
+        "test.js",
+        "const { add } = require('./calc');\nrequire('node:test').test('adds', () => \
+         require('node:assert').equal(add(1, 2), 3));\n",
+    ),
+    weakened: "require('node:test').test('adds', () => {});\n",
+    skipped: "require('node:test').test('adds', { skip: true }, () => {});\n",
+    rigged: &[(
+        "package.json",
+        "{\"name\": \"x\", \"scripts\": {\"test\": \"true\"}}\n",
+    )],
+    new_test: (
+        "more.test.js",
+        "const { add } = require('./calc');\nrequire('node:test').test('adds nothing', () => \
+         require('node:assert').equal(add(1, 0), 1));\n",
+    ),
+    others: &[(
+        "package.json",
+        "{\"name\": \"x\", \"scripts\": {\"test\": \"node --test\"}}\n",
+    )],
+    ignored: "node_modules/\n",
     has_packages: false,
 };
 
@@ -159,7 +231,13 @@ pub(crate) const GO: Project = Project {
     weakened: "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {}\n",
     skipped: "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tt.Skip(\"later\")\n}\n",
     // Another module in place of this one.
-    rigged: ("go.work", "go 1.19\n\nuse ./other\n"),
+    rigged: &[
+        ("go.work", "go 1.19\n\nuse ./other\n"),
+        (
+            "zz_test.go",
+            "package calc\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) {\n\tos.Exit(0)\n}\n",
+        ),
+    ],
     new_test: (
         "more_test.go",
         "package calc\n\nimport \"testing\"\n\nfunc TestAddNothing(t *testing.T) {\n\tif Add(1, 0) != 1 {\n\t\tt.Fatal(\"wrong\")\n\t}\n}\n",
@@ -195,10 +273,10 @@ pub(crate) const JUNIT: Project = Project {
     test: ("tests/adds.sh", SH_TEST),
     weakened: "true\n",
     skipped: "# skip\ntrue\n",
-    rigged: (
+    rigged: &[(
         "run-tests.sh",
         "echo '<testsuite name=\"all\" tests=\"1\" failures=\"0\"><testcase name=\"tests/adds.sh\"/></testsuite>' > report.xml\n",
-    ),
+    )],
     new_test: ("tests/more.sh", SH_MORE),
     others: &[("run-tests.sh", SCRIPT)],
     ignored: "report.xml\n",
@@ -213,7 +291,11 @@ pub(crate) const MAKE: Project = Project {
     test: ("tests/adds.sh", SH_TEST),
     weakened: "true\n",
     skipped: "# skip\n",
-    rigged: ("GNUmakefile", "test:\n\ttrue\n"),
+    rigged: &[
+        ("GNUmakefile", "test:\n\ttrue\n"),
+        // A file of the target's name, which nothing has to make.
+        ("test", ""),
+    ],
     new_test: ("tests/more.sh", SH_MORE),
     others: &[(
         "Makefile",

@@ -1,7 +1,8 @@
 //! What decides about tests beside the code that is tested: test files, settings of runners and lock files, by
 //! ecosystem. `ralph-gate init` writes from here what may not change while a loop runs.
 //!
-//! A pattern without a slash matches at any depth. What a tool fills by itself is taken out with `!`.
+//! A pattern without a slash matches at any depth. What a tool fills by itself is taken out with `!`, beside the file that
+//! tells of the ecosystem and nowhere else: a test in a directory `build` or `coverage` is a test.
 
 /// What tests and their runner are made of, in one ecosystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,14 +17,23 @@ pub struct Ecosystem {
     pub runner: &'static [&'static str],
     /// Files of which only these values steer the runner.
     pub parts: &'static [(&'static str, &'static [&'static str])],
-    /// What tools write by themselves.
+    /// What tools write beside the file that tells of the ecosystem.
     pub generated: &'static [&'static str],
+    /// What tools write anywhere, beside tests too.
+    pub caches: &'static [&'static str],
+}
+
+/// A name that any of the extensions of JavaScript and TypeScript may follow.
+macro_rules! script {
+    ($name:literal) => {
+        concat!($name, ".{js,cjs,mjs,jsx,ts,cts,mts,tsx}")
+    };
 }
 
 /// pytest.
 pub const PYTHON: Ecosystem = Ecosystem {
     name: "Python",
-    tests: &["test_*.py", "*_test.py", "tests/", "test/"],
+    tests: &["test*.py", "*_test.py", "*_tests.py", "tests/", "test/"],
     locks: &[
         "uv.lock",
         "poetry.lock",
@@ -39,10 +49,12 @@ pub const PYTHON: Ecosystem = Ecosystem {
         ".pytest.toml",
         "tox.ini",
         "noxfile.py",
-        "sitecustomize.py",
-        "usercustomize.py",
-        "pytest.py",
+        "uv.toml",
+        "{pytest,unittest,sitecustomize,usercustomize}.{py,pyc,*.so}",
+        "**/{pytest,_pytest,unittest,sitecustomize,usercustomize}/__init__.*",
         "*.pth",
+        "**/*.egg-info/entry_points.txt",
+        "*.dist-info/",
     ],
     parts: &[
         (
@@ -50,22 +62,20 @@ pub const PYTHON: Ecosystem = Ecosystem {
             &[
                 "/tool/pytest",
                 "/tool/tox",
+                "/tool/uv",
+                "/build-system",
                 "/project/entry-points",
+                "/project/scripts",
                 "/tool/poetry/plugins",
+                "/tool/poetry/scripts",
             ],
         ),
         ("setup.cfg", &["/tool:pytest", "/options.entry_points"]),
+        // It runs before the tests beside it. An empty one may come.
+        ("**/{tests,test}/**/__init__.py", &["/statements"]),
     ],
-    generated: &[
-        ".venv",
-        "venv",
-        ".tox",
-        ".nox",
-        "__pycache__",
-        "*.pyc",
-        ".pytest_cache",
-        "*.egg-info",
-    ],
+    generated: &[".venv", "venv", ".tox", ".nox"],
+    caches: &["__pycache__", ".pytest_cache"],
 };
 
 /// Runners of npm packages: jest, vitest, mocha, node and others.
@@ -74,13 +84,20 @@ pub const JAVASCRIPT: Ecosystem = Ecosystem {
     tests: &[
         "*.test.*",
         "*.spec.*",
+        script!("{test,tests,spec}"),
+        script!("*[-_]{test,spec}"),
+        script!("test-*"),
+        script!("*Spec"),
+        script!("test{Utils,-helpers,Helpers}"),
         "__tests__/",
         "__snapshots__/",
         "*.snap",
         "test/",
         "tests/",
+        "spec/",
         "e2e/",
         "cypress/",
+        "{test-utils,testutils,test-helpers,testhelpers}/",
     ],
     locks: &[
         "package-lock.json",
@@ -95,6 +112,7 @@ pub const JAVASCRIPT: Ecosystem = Ecosystem {
         "jest.setup.*",
         "vitest.config.*",
         "vitest.workspace.*",
+        "vitest.projects.*",
         "vitest.setup.*",
         "vite.config.*",
         "setupTests.*",
@@ -102,6 +120,13 @@ pub const JAVASCRIPT: Ecosystem = Ecosystem {
         "cypress.config.*",
         ".mocharc.*",
         "karma.conf.*",
+        "wdio.conf.*",
+        "web-test-runner.config.*",
+        "wtr.config.*",
+        "jasmine.json",
+        "nx.json",
+        "project.json",
+        "turbo.json",
         "ava.config.*",
         ".taprc",
         ".nycrc*",
@@ -112,7 +137,11 @@ pub const JAVASCRIPT: Ecosystem = Ecosystem {
         "bunfig.toml",
         ".npmrc",
         ".yarnrc*",
+        "**/.yarn/releases/",
+        "**/.yarn/plugins/",
+        ".pnp.*",
         ".pnpmfile.*",
+        "pnpm-workspace.yaml",
         "__mocks__/",
     ],
     parts: &[(
@@ -131,6 +160,10 @@ pub const JAVASCRIPT: Ecosystem = Ecosystem {
             "/resolutions",
             "/pnpm",
             "/imports",
+            "/wireit",
+            "/nx",
+            "/workspaces",
+            "/packageManager",
         ],
     )],
     generated: &[
@@ -141,19 +174,20 @@ pub const JAVASCRIPT: Ecosystem = Ecosystem {
         ".turbo",
         ".cache",
     ],
+    caches: &[],
 };
+
+const DENO_PARTS: &[&str] = &["/tasks", "/test", "/imports", "/importMap", "/scopes"];
 
 /// Deno, beside what JavaScript has.
 pub const DENO: Ecosystem = Ecosystem {
     name: "Deno",
-    tests: &["*_test.ts", "*_test.tsx", "*_test.js", "*_test.mjs"],
+    tests: &[script!("test"), script!("*_test")],
     locks: &["deno.lock"],
-    runner: &[],
-    parts: &[
-        ("deno.json", &["/tasks", "/test", "/imports", "/importMap"]),
-        ("deno.jsonc", &["/tasks", "/test", "/imports", "/importMap"]),
-    ],
+    runner: &["import_map.json"],
+    parts: &[("deno.json", DENO_PARTS), ("deno.jsonc", DENO_PARTS)],
     generated: &[],
+    caches: &[],
 };
 
 /// Cargo.
@@ -161,7 +195,9 @@ pub const CARGO: Ecosystem = Ecosystem {
     name: "Rust",
     tests: &[
         "tests/",
+        "test/",
         "tests.rs",
+        "test.rs",
         "*_test.rs",
         "*_tests.rs",
         "test_*.rs",
@@ -176,31 +212,45 @@ pub const CARGO: Ecosystem = Ecosystem {
         "rust-toolchain.toml",
         "rust-toolchain",
     ],
-    parts: &[(
-        "Cargo.toml",
-        &[
-            "/lib/test",
-            "/lib/doctest",
-            "/lib/harness",
-            "/test",
-            "/patch",
-            "/replace",
-            "/profile",
-            "/package/autotests",
-            "/package/build",
-        ],
-    )],
+    parts: &[
+        ("*.rs", &["/cfg(test)"]),
+        (
+            "Cargo.toml",
+            &[
+                "/lib/test",
+                "/lib/doctest",
+                "/lib/harness",
+                "/lib/path",
+                "/test",
+                "/dev-dependencies",
+                "/build-dependencies",
+                "/workspace",
+                "/patch",
+                "/replace",
+                "/profile",
+                "/package/autotests",
+                "/package/build",
+            ],
+        ),
+    ],
     generated: &["target"],
+    caches: &[],
 };
 
 /// Go.
 pub const GO: Ecosystem = Ecosystem {
     name: "Go",
-    tests: &["*_test.go", "testdata/"],
+    tests: &[
+        "*_test.go",
+        "testdata/",
+        "{testutil,testutils,testhelper,testhelpers}/",
+    ],
     locks: &["go.mod", "go.sum"],
-    runner: &["go.work", "go.work.sum", "go.env"],
-    parts: &[],
-    generated: &["vendor"],
+    runner: &["go.work", "go.work.sum", "go.env", "vendor/"],
+    // It decides which tests run, and how the program ends.
+    parts: &[("*_test.go", &["/func/TestMain"])],
+    generated: &[],
+    caches: &[],
 };
 
 /// Maven and Gradle.
@@ -208,14 +258,15 @@ pub const JVM: Ecosystem = Ecosystem {
     name: "JVM",
     tests: &[
         "**/src/test/",
-        "**/src/integrationTest/",
+        "**/src/*Test/",
+        "**/src/testFixtures/",
         "**/src/it/",
-        "*Test.java",
-        "*Tests.java",
-        "*IT.java",
-        "*Test.kt",
-        "*Spec.groovy",
-        "*Spec.scala",
+        "Test*.java",
+        "*Test.{java,kt,groovy,scala}",
+        "*Tests.{java,kt}",
+        "*TestCase.java",
+        "*IT.{java,kt}",
+        "*Spec.{kt,groovy,scala}",
     ],
     locks: &[
         "pom.xml",
@@ -239,7 +290,8 @@ pub const JVM: Ecosystem = Ecosystem {
         "**/META-INF/services/org.junit.*",
     ],
     parts: &[],
-    generated: &["**/build/", "**/target/", ".gradle"],
+    generated: &["build", "target", ".gradle"],
+    caches: &["**/buildSrc/{build,.gradle}"],
 };
 
 /// .NET.
@@ -269,6 +321,8 @@ pub const DOTNET: Ecosystem = Ecosystem {
     ],
     parts: &[],
     generated: &["bin", "obj", "TestResults"],
+    // A project of tests is built beside its tests.
+    caches: &["**/*{.Test,Tests}/{bin,obj,TestResults}"],
 };
 
 /// Elixir's mix.
@@ -279,6 +333,7 @@ pub const ELIXIR: Ecosystem = Ecosystem {
     runner: &["test_helper.exs"],
     parts: &[],
     generated: &["_build", "deps"],
+    caches: &[],
 };
 
 /// PHP's Composer.
@@ -295,12 +350,13 @@ pub const PHP: Ecosystem = Ecosystem {
     ],
     parts: &[("composer.json", &["/scripts", "/autoload-dev", "/config"])],
     generated: &["vendor", ".phpunit.cache", ".phpunit.result.cache"],
+    caches: &[],
 };
 
 /// Ruby.
 pub const RUBY: Ecosystem = Ecosystem {
     name: "Ruby",
-    tests: &["spec/", "test/", "*_spec.rb", "*_test.rb"],
+    tests: &["spec/", "test/", "*_spec.rb", "*_test.rb", "test_*.rb"],
     locks: &["Gemfile.lock"],
     runner: &[
         ".rspec",
@@ -310,7 +366,8 @@ pub const RUBY: Ecosystem = Ecosystem {
         ".rspec_status",
     ],
     parts: &[],
-    generated: &["**/vendor/bundle"],
+    generated: &["vendor/bundle"],
+    caches: &[],
 };
 
 /// Swift packages.
@@ -321,6 +378,7 @@ pub const SWIFT: Ecosystem = Ecosystem {
     runner: &[".swift-version"],
     parts: &[],
     generated: &[".build"],
+    caches: &[],
 };
 
 /// `CMake` with ctest.
@@ -329,10 +387,9 @@ pub const CMAKE: Ecosystem = Ecosystem {
     tests: &[
         "tests/",
         "test/",
-        "*_test.cpp",
-        "*_test.cc",
-        "test_*.cpp",
-        "test_*.c",
+        "{test,tests}.{c,cc,cpp,cxx}",
+        "*[-_]{test,tests}.{c,cc,cpp,cxx}",
+        "test_*.{c,cc,cpp,cxx}",
     ],
     locks: &["conan.lock", "vcpkg.json"],
     runner: &[
@@ -344,6 +401,7 @@ pub const CMAKE: Ecosystem = Ecosystem {
     ],
     parts: &[],
     generated: &["build", "cmake-build-*"],
+    caches: &[],
 };
 
 /// Dart and Flutter.
@@ -354,38 +412,54 @@ pub const DART: Ecosystem = Ecosystem {
     runner: &["dart_test.yaml", "build.yaml"],
     parts: &[("pubspec.yaml", &["/dependency_overrides"])],
     generated: &[".dart_tool", "build"],
+    caches: &[],
 };
+
+/// Files of make, just, Task and mise, scripts for tests, and the variables that these read. They may be started by any
+/// runner.
+pub const TASK_FILES: &[&str] = &[
+    "GNUmakefile",
+    "makefile",
+    "Makefile",
+    "*.mk",
+    "justfile",
+    ".justfile",
+    "Justfile",
+    "Taskfile.*",
+    "taskfile.*",
+    "mise.toml",
+    "mise.*.toml",
+    ".mise.toml",
+    ".mise.*.toml",
+    "**/.config/mise*",
+    "**/mise/config.toml",
+    "mise-tasks/",
+    ".mise/",
+    "test.sh",
+    "run-tests.sh",
+    "run_tests.sh",
+    "runtests.sh",
+    "scripts/test",
+    "scripts/test.sh",
+    "script/test",
+    "bin/test",
+    ".env",
+    ".env.*",
+    ".envrc",
+];
+
+/// Files that look like some of [`TASK_FILES`] and that nothing reads.
+pub const SAMPLES: &[&str] = &[".env.{example,sample,template,dist}"];
 
 /// make, just, Task and mise, and scripts.
 pub const TASKS: Ecosystem = Ecosystem {
     name: "task runner",
     tests: &["tests/", "test/", "spec/"],
     locks: &[],
-    runner: &[
-        "GNUmakefile",
-        "makefile",
-        "Makefile",
-        "*.mk",
-        "justfile",
-        ".justfile",
-        "Justfile",
-        "Taskfile.*",
-        "taskfile.*",
-        "mise.toml",
-        ".mise.toml",
-        "mise-tasks/",
-        ".mise/",
-        "test.sh",
-        "run-tests.sh",
-        "run_tests.sh",
-        "runtests.sh",
-        "scripts/test",
-        "scripts/test.sh",
-        "script/test",
-        "bin/test",
-    ],
+    runner: TASK_FILES,
     parts: &[],
     generated: &[],
+    caches: &[],
 };
 
 /// Continuous integration, wherever it is.
@@ -408,7 +482,11 @@ pub const CI: Ecosystem = Ecosystem {
     runner: &[],
     parts: &[],
     generated: &[],
+    caches: &[],
 };
+
+/// How patterns of files in directories of tests begin, in Python: what is there comes before the project's own modules.
+pub const BESIDE_TESTS: &str = "**/{tests,test}/**/";
 
 /// All of them.
 pub const ALL: &[Ecosystem] = &[
@@ -418,6 +496,9 @@ pub const ALL: &[Ecosystem] = &[
 
 /// Whether a pattern is one of these: then it means something although no file matches it.
 pub fn is_known(pattern: &str) -> bool {
+    if pattern.contains(BESIDE_TESTS) {
+        return true;
+    }
     ALL.iter().any(|ecosystem| {
         let lists = [ecosystem.tests, ecosystem.locks, ecosystem.runner];
         let mut parts = ecosystem.parts.iter();
@@ -425,11 +506,41 @@ pub fn is_known(pattern: &str) -> bool {
     })
 }
 
+/// Files that people write programs in.
+const SOURCES: &[&str] = &[
+    "*.{c,cc,cpp,cxx,h,hpp,m,mm,rs,go,swift,zig,py,rb,php,pl,lua,r,jl}",
+    "*.{js,cjs,mjs,jsx,ts,cts,mts,tsx,vue,svelte,dart,java,kt,kts,scala,groovy,clj}",
+    "*.{cs,fs,vb,ex,exs,erl,hs,ml,elm,sh,bash,sql}",
+];
+
 /// The patterns of test files, of every ecosystem, without what tools write.
 pub fn test_files() -> Vec<String> {
-    let tests = ALL.iter().flat_map(|ecosystem| ecosystem.tests);
-    let generated = ALL.iter().flat_map(|ecosystem| ecosystem.generated);
-    let mut patterns: Vec<String> = tests.map(ToString::to_string).collect();
+    without_generated(ALL.iter().flat_map(|ecosystem| ecosystem.tests))
+}
+
+/// The patterns of source files, of every ecosystem, without what tools write.
+pub fn source_files() -> Vec<String> {
+    without_generated(SOURCES.iter())
+}
+
+/// The patterns of test files, with those of these that are no lock files: the operator may call tests whatever he likes.
+pub fn tests_among(frozen: &[String]) -> Vec<String> {
+    let is_lock = |pattern: &str| {
+        let mut ecosystems = ALL.iter();
+        ecosystems.any(|ecosystem| ecosystem.locks.contains(&pattern))
+    };
+    let own = frozen
+        .iter()
+        .filter(|pattern| !is_lock(pattern) && !pattern.starts_with('!'));
+    test_files().into_iter().chain(own.cloned()).collect()
+}
+
+fn without_generated<'p>(patterns: impl Iterator<Item = &'p &'static str>) -> Vec<String> {
+    let generated = ALL
+        .iter()
+        .flat_map(|ecosystem| [ecosystem.generated, ecosystem.caches])
+        .flatten();
+    let mut patterns: Vec<String> = patterns.map(ToString::to_string).collect();
     patterns.extend(generated.map(|pattern| format!("!{pattern}")));
     patterns.sort();
     patterns.dedup();
@@ -437,30 +548,4 @@ pub fn test_files() -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::worktree::{Baseline, Protection};
-
-    #[test]
-    fn every_pattern_can_be_used() {
-        let folder = tempfile::tempdir().unwrap();
-        for ecosystem in ALL {
-            let texts = |patterns: &[&str]| patterns.iter().map(ToString::to_string).collect();
-            let protection = Protection {
-                protected: texts(ecosystem.runner),
-                frozen: texts(&[ecosystem.tests, ecosystem.locks].concat()),
-                parts: ecosystem
-                    .parts
-                    .iter()
-                    .map(|(file, pointers)| ((*file).to_owned(), texts(pointers)))
-                    .collect(),
-            };
-            Baseline::take(folder.path(), &protection, &[]).unwrap();
-            for pattern in ecosystem.runner {
-                assert!(is_known(pattern), "{pattern}");
-            }
-        }
-        assert!(!is_known("test/typo"));
-        assert!(test_files().contains(&"!node_modules".to_owned()));
-    }
-}
+mod tests;

@@ -360,10 +360,13 @@ impl Config {
     }
 
     /// The first check whose tests an agent may change: it counts tests, and no file is protected.
-    pub fn unprotected_tests<'t>(&self, terms: &'t Terms) -> Option<&'t str> {
-        if !self.tripwires.protection().is_empty() {
-            return None;
-        }
+    fn unprotected_tests<'t>(&self, terms: &'t Terms) -> Option<&'t str> {
+        let counted = self.counted_tests(terms);
+        counted.filter(|_| self.tripwires.protection().is_empty())
+    }
+
+    /// The first check that must pass and that counts tests.
+    pub fn counted_tests<'t>(&self, terms: &'t Terms) -> Option<&'t str> {
         let counts = |id: &str| matches!(self.checks.get(id), Some(Check::TestsGreen { .. }));
         let mut named = terms.completion_checks.iter();
         named

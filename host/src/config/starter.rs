@@ -1,11 +1,12 @@
 //! The configuration that `ralph-gate init` writes: what was found in, a commented text out.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use ralph_gate_component::Word as _;
 use serde::Serialize;
 
-use super::catalogue::{CARGO, CI, Ecosystem, TASKS};
+use super::catalogue::{CARGO, CI, CMAKE, Ecosystem, SAMPLES, TASK_FILES, TASKS};
 use super::survey::{Proposal, Survey};
 use crate::runner::agents::Client;
 
@@ -18,6 +19,10 @@ pub struct Plan {
     pub lints: Vec<Proposal>,
     /// The ecosystems whose tests are frozen.
     pub ecosystems: Vec<&'static Ecosystem>,
+    /// What tools write, as patterns.
+    pub generated: BTreeSet<String>,
+    /// Files that may not appear because of what else is there, as patterns.
+    pub protected: Vec<String>,
 }
 
 /// A proposed check, and why it can't run here.
@@ -53,6 +58,8 @@ impl Plan {
             tests: survey.tests.into_iter().map(planned).collect(),
             lints: survey.lints,
             ecosystems,
+            generated: survey.generated,
+            protected: survey.protected,
         }
     }
 
@@ -130,7 +137,7 @@ pub fn write(plan: &Plan, agent: Client) -> String {
     text.push_str(AGENT);
     text.push_str(argv_of(agent));
     text.push_str(TASK);
-    text.push_str(&tripwires(&plan.ecosystems));
+    text.push_str(&tripwires(plan));
     text
 }
 
@@ -253,34 +260,48 @@ fn argv_of(agent: Client) -> &'static str {
 const TASK: &str =
     "# The task; `--prompt` and `--prompt-file` win over it:\n# prompt_file = \"TASK.md\"\n";
 
-/// What may not change, by the ecosystems that are there.
-fn tripwires(ecosystems: &[&Ecosystem]) -> String {
-    let mut frozen: Vec<&str> = Vec::new();
-    let mut protected: Vec<&str> = Vec::new();
-    let mut generated: Vec<&str> = Vec::new();
+/// What may not change, by the ecosystems that are there and the files that checks start.
+fn tripwires(plan: &Plan) -> String {
+    let texts =
+        |patterns: &[&str]| -> Vec<String> { patterns.iter().map(ToString::to_string).collect() };
+    let (mut frozen, mut protected) = (Vec::new(), Vec::new());
     let mut parts: Vec<(&str, &[&str])> = Vec::new();
-    for ecosystem in ecosystems {
-        frozen.extend(ecosystem.tests);
-        frozen.extend(ecosystem.locks);
-        protected.extend(ecosystem.runner);
-        generated.extend(ecosystem.generated);
+    for ecosystem in &plan.ecosystems {
+        frozen.extend(texts(ecosystem.tests));
+        frozen.extend(texts(ecosystem.locks));
+        protected.extend(texts(ecosystem.runner));
         parts.extend(ecosystem.parts);
     }
-    let is_rust = ecosystems
+    let planned = plan.tests.iter().map(|planned| &planned.proposal);
+    let started = planned.flat_map(|proposal| &proposal.started);
+    protected.extend(started.map(|path| format!("/{}", globset::escape(path))));
+    protected.extend(plan.protected.iter().cloned());
+    protected.extend(texts(TASK_FILES));
+    let caches = plan
+        .ecosystems
         .iter()
-        .any(|ecosystem| ecosystem.name == CARGO.name);
-    let except = |patterns: &[&str]| -> Vec<String> {
-        let except = generated.iter().map(|pattern| format!("!{pattern}"));
-        let patterns = patterns.iter().map(ToString::to_string);
-        patterns.chain(except).collect()
-    };
+        .flat_map(|ecosystem| ecosystem.caches);
+    let except: Vec<String> = plan
+        .generated
+        .iter()
+        .map(String::as_str)
+        .chain(caches.copied())
+        .map(|pattern| format!("!{pattern}"))
+        .collect();
+    frozen.extend(except.iter().cloned());
+    protected.extend(except);
+    protected.extend(SAMPLES.iter().map(|pattern| format!("!{pattern}")));
+    let has = |named: Ecosystem| plan.ecosystems.iter().any(|it| it.name == named.name);
     let mut text = FROZEN.to_owned();
-    if is_rust {
+    if has(CARGO) {
         text.push_str(IN_SOURCE);
     }
-    text.push_str(&list("frozen", &except(&frozen)));
+    if has(CMAKE) {
+        text.push_str(IN_LISTS);
+    }
+    text.push_str(&list("frozen", &frozen));
     text.push_str(PROTECTED);
-    text.push_str(&list("protected_paths", &except(&protected)));
+    text.push_str(&list("protected_paths", &protected));
     if !parts.is_empty() {
         text.push_str(PARTS);
         for (file, pointers) in parts {
@@ -297,14 +318,18 @@ const FROZEN: &str = r"
 # tests belong into new files. For a task that changes existing tests or dependencies, take their files out.
 ";
 
-const IN_SOURCE: &str = r"# Tests inside of source files, under #[cfg(test)], can't be frozen by their path: there it counts that no test goes and
-# none is skipped.
+const IN_SOURCE: &str = r"# Of tests inside of source files, each item under #[cfg(test)] is frozen, by frozen_parts below.
+";
+
+const IN_LISTS: &str = r"# CMakeLists.txt is not frozen, because new source files belong into it: look at its add_test and
+# set_tests_properties when the loop is done, or add it here.
 ";
 
 const PROTECTED: &str = r"# What steers the test runner: it may neither change nor appear where it was not.
 ";
 
-const PARTS: &str = r"# Of these files only the values that steer the test runner are frozen, by JSON pointers.
+const PARTS: &str = r"# Of these files only what steers the test runner, or is a test, is frozen: values by JSON pointers, and items of source
+# files.
 [tripwires.frozen_parts]
 ";
 
@@ -337,8 +362,10 @@ mod tests {
     use std::sync::LazyLock;
 
     use super::*;
+    use crate::config::catalogue::is_known;
     use crate::config::{Config, ConfigError, survey};
     use crate::engine::{GateEngine, Mode};
+    use crate::worktree::{Baseline, Stamps};
 
     static GATE: LazyLock<GateEngine> = LazyLock::new(|| GateEngine::new().unwrap());
 
@@ -466,7 +493,67 @@ mod tests {
     }
 
     #[test]
-    fn tests_of_a_rust_project_are_said_to_be_frozen_only_as_files() {
+    fn what_is_tested_is_frozen_wherever_tools_write_and_what_a_check_starts_is_protected() {
+        let folder = tempfile::tempdir().unwrap();
+        let write_file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let package = r#"{"scripts": {"test": "node scripts/run.js && make check"}}"#;
+        let files = [
+            ("package.json", package),
+            ("Makefile", "check:\n\tsh ci/check.sh\n"),
+            ("web/package.json", "{}"),
+            ("jvm/build.gradle", ""),
+            ("go/go.mod", ""),
+        ];
+        for (name, text) in files {
+            write_file(name, text);
+        }
+        let looked_after = [
+            "tests/coverage/a.test.js",
+            "test/node_modules/chaiish/index.js",
+            "jvm/src/test/java/com/x/build/ATest.java",
+            "go/vendor/example.org/assert/assert.go",
+            "scripts/run.js",
+            "ci/check.sh",
+            "Makefile",
+        ];
+        let spared = [
+            "node_modules/a/test/a.js",
+            "web/node_modules/a/test/a.js",
+            "coverage/a.test.js",
+            "jvm/build/ATest.java",
+            ".env.example",
+        ];
+        for name in looked_after
+            .iter()
+            .chain(&spared)
+            .filter(|name| **name != "Makefile")
+        {
+            write_file(name, "a");
+        }
+        let plan = Plan::new(folder.path(), survey(folder.path()), |_| Ok(()));
+        let config =
+            Config::read(Path::new("ralph-gate.toml"), &write(&plan, Client::Claude)).unwrap();
+        let taken = Baseline::take(folder.path(), &config.tripwires.protection(), &[]).unwrap();
+        let own: Vec<&String> = taken.unmatched.iter().filter(|it| !is_known(it)).collect();
+        assert!(own.is_empty(), "{own:?}");
+        for (names, differences) in [(&spared[..], 0), (&looked_after[..], looked_after.len())] {
+            for name in names {
+                write_file(name, "changed");
+            }
+            let compared = taken
+                .baseline
+                .compare(folder.path(), &mut Stamps::default());
+            let compared = compared.unwrap();
+            assert_eq!(compared.len(), differences, "{compared:?}");
+        }
+    }
+
+    #[test]
+    fn tests_inside_of_source_files_are_frozen_in_a_rust_project_only() {
         let said = |files: &[(&str, &str)]| {
             write(&plan(files, None), Client::Claude).contains("#[cfg(test)]")
         };

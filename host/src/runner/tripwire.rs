@@ -69,8 +69,18 @@ impl Loop<'_> {
             let warning = format!("the protected path {pattern} matches no file");
             self.watch.see(&LoopEvent::Warning(&warning));
         }
-        let test_files = match self.config.unprotected_tests(&self.terms) {
-            Some(_) => Some(self.take_test_files()?),
+        let test_files = match self.unprotected_check(&protected) {
+            Some(check) => {
+                // Where no file is protected at all, that was said before.
+                if !protection.is_empty() {
+                    let warning = format!(
+                        "an agent can make {check} pass by changing its tests: no protected file is a test by its name; list \
+                         the test files in [tripwires] as `frozen`"
+                    );
+                    self.watch.see(&LoopEvent::Warning(&warning));
+                }
+                Some(self.take_test_files()?)
+            }
             None => None,
         };
         Ok(Baseline {
@@ -83,19 +93,33 @@ impl Loop<'_> {
         })
     }
 
-    /// The files that are tests by their name.
+    /// The check that counts tests, where none of the protected files is a test.
+    fn unprotected_check(&self, protected: &ProtectedBaseline) -> Option<&str> {
+        let check = self.config.counted_tests(&self.terms)?;
+        let patterns = catalogue::tests_among(&self.config.tripwires.frozen);
+        let is_protected = protected.holds(&patterns).unwrap_or_default();
+        (!is_protected).then_some(check)
+    }
+
+    /// The files that are tests by their name; where there are none, all source files.
     fn take_test_files(&self) -> Result<ProtectedBaseline, RunError> {
-        let protection = Protection {
-            protected: catalogue::test_files(),
-            ..Protection::default()
+        let take = |patterns: Vec<String>| {
+            let protection = Protection {
+                protected: patterns,
+                ..Protection::default()
+            };
+            ProtectedBaseline::take(&self.config.workspace, &protection, &self.excluded)
         };
-        let taken = ProtectedBaseline::take(&self.config.workspace, &protection, &self.excluded)?;
-        Ok(taken.baseline)
+        let tests = take(catalogue::test_files())?.baseline;
+        if tests.is_empty() {
+            return Ok(take(catalogue::source_files())?.baseline);
+        }
+        Ok(tests)
     }
 
     /// What has to be said when the loop completes although its tests are not protected: which of them changed.
     pub(super) fn unprotected_tests(&self) -> Option<String> {
-        let check = self.config.unprotected_tests(&self.terms)?;
+        let check = self.unprotected_check(&self.baseline.protected)?;
         let compared = self.baseline.test_files.as_ref().map(|before| {
             let workspace = &self.config.workspace;
             before.compare(workspace, &mut Stamps::default())

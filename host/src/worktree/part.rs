@@ -1,9 +1,20 @@
-//! Parts of a file that may not change: the values that JSON pointers name, as digests.
+//! Parts of a file that may not change, as digests: the values that JSON pointers name, and of source files what decides
+//! about tests.
+//!
+//! | file | part | is |
+//! | --- | --- | --- |
+//! | `.json`, `.toml`, `.yaml` | `/a/b` | the value there |
+//! | `.cfg`, `.ini` | `/name` | the lines below `[name]` |
+//! | `.rs` | `/cfg(test)` | each item that is only there for tests; new items are allowed |
+//! | `.go` | `/func/NAME` | the function of that name |
+//! | `.py` | `/statements` | everything, if there is anything but white space |
 
 use std::collections::BTreeMap;
 
 use ralph_gate_component::tree::{Entry, Node, Source, TextFormat, Value};
 use ralph_gate_memory::digest::Digest;
+
+use super::items::{go_function, rust_tests};
 
 /// A part that is named, and what stood there. A part that is not there has no entry.
 pub(super) type Parts = BTreeMap<String, Digest>;
@@ -14,6 +25,43 @@ enum Syntax {
     Tree(TextFormat),
     /// Sections under `[name]`, as in `setup.cfg`.
     Sections,
+    Rust,
+    Go,
+    Python,
+}
+
+/// The part of source files in Rust.
+const RUST_TESTS: &str = "/cfg(test)";
+/// The parts of source files in Go, before the name of a function.
+const GO_FUNCTION: &str = "/func/";
+/// The part of source files in Python.
+const STATEMENTS: &str = "/statements";
+
+/// When a part may appear where there was none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    Always,
+    /// In a file that is new, in a directory in which nothing was looked after: that of a new package.
+    InNewFolders,
+    Never,
+}
+
+/// When a part of the file at a path may appear.
+pub(super) fn arrival(path: &[u8]) -> Arrival {
+    match syntax(path) {
+        Some(Syntax::Rust) => Arrival::Always,
+        Some(Syntax::Tree(_) | Syntax::Sections) => Arrival::InNewFolders,
+        Some(Syntax::Go | Syntax::Python) | None => Arrival::Never,
+    }
+}
+
+/// Whether a part is named by one of these pointers: by its own, or as one of several that a pointer stands for.
+pub(super) fn is_named(part: &str, pointers: &[String]) -> bool {
+    let is_named = |pointer: &String| {
+        let rest = part.strip_prefix(pointer.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
+    };
+    pointers.iter().any(is_named)
 }
 
 /// The parts of a file's content. Where the content can't be read as its name promises, it counts as a whole.
@@ -22,6 +70,7 @@ pub(super) fn read(path: &[u8], content: &[u8], pointers: &[String]) -> Parts {
     let found = match (text, syntax(path)) {
         (Some(text), Some(Syntax::Tree(format))) => in_tree(text, format, pointers),
         (Some(text), Some(Syntax::Sections)) => Some(in_sections(text, pointers)),
+        (Some(text), Some(syntax)) => in_source(text, syntax, pointers),
         _ => None,
     };
     found.unwrap_or_else(|| whole(Digest::of(&[b"content", content]), pointers))
@@ -41,6 +90,9 @@ fn syntax(path: &[u8]) -> Option<Syntax> {
         b"toml" => Some(Syntax::Tree(TextFormat::Toml)),
         b"yaml" | b"yml" => Some(Syntax::Tree(TextFormat::Yaml)),
         b"cfg" | b"ini" => Some(Syntax::Sections),
+        b"rs" => Some(Syntax::Rust),
+        b"go" => Some(Syntax::Go),
+        b"py" => Some(Syntax::Python),
         _ => None,
     }
 }
@@ -109,28 +161,82 @@ fn push_text(text: &mut String, string: &str) {
     text.push_str(&serde_json::to_string(string).unwrap_or_default());
 }
 
+/// The parts of a source file. None if a pointer names none that its language has.
+fn in_source(text: &str, syntax: Syntax, pointers: &[String]) -> Option<Parts> {
+    let mut parts = Parts::new();
+    let digest = |text: &str| Digest::of(&[b"source", text.as_bytes()]);
+    for pointer in pointers {
+        match (syntax, pointer.strip_prefix(GO_FUNCTION)) {
+            (Syntax::Rust, _) if pointer == RUST_TESTS => {
+                let items = rust_tests(text).into_iter();
+                parts.extend(items.map(|item| {
+                    let part = format!("{pointer}#{}", item.name);
+                    (part, digest(item.text))
+                }));
+            }
+            (Syntax::Go, Some(name)) => {
+                let function = go_function(text, name);
+                parts.extend(function.map(|text| (pointer.clone(), digest(text))));
+            }
+            (Syntax::Python, _) if pointer == STATEMENTS => {
+                let is_empty = text.trim().is_empty();
+                parts.extend((!is_empty).then(|| (pointer.clone(), digest(text))));
+            }
+            _ => return None,
+        }
+    }
+    Some(parts)
+}
+
 /// The lines below `[name]`, for `/name`.
+///
+/// Of the programs that read such files, some end a line at every sign that Python takes for an end of one, the others
+/// only where all do. A section is what either of them sees.
 fn in_sections(text: &str, pointers: &[String]) -> Parts {
+    let every = |c: char| {
+        matches!(
+            c,
+            '\n' | '\r' | '\x0b' | '\x0c' | '\x1c'..='\x1e' | '\u{85}' | '\u{2028}' | '\u{2029}'
+        )
+    };
+    let common = |c: char| matches!(c, '\n' | '\r');
     let part = |pointer: &String| {
         let name = pointer.strip_prefix('/').unwrap_or(pointer);
-        let mut content: Option<String> = None;
-        let mut is_inside = false;
-        for line in text.lines() {
-            if let Some(section) = section(line) {
-                is_inside = section == name;
-                if is_inside {
-                    content.get_or_insert_default().push_str("[]\n");
-                }
-            } else if is_inside && !line.trim().is_empty() {
-                let content = content.get_or_insert_default();
-                content.push_str(line.trim_end());
-                content.push('\n');
+        let seen = [
+            lines_below(text.split(every), name),
+            lines_below(text.split(common), name),
+        ];
+        let digest = match seen {
+            [None, None] => return None,
+            [every, common] if every == common => {
+                Digest::of(&[b"section", every.unwrap_or_default().as_bytes()])
             }
-        }
-        let digest = Digest::of(&[b"section", content?.as_bytes()]);
+            seen => {
+                let [every, common] = seen.map(Option::unwrap_or_default);
+                Digest::of(&[b"section", every.as_bytes(), common.as_bytes()])
+            }
+        };
         Some((pointer.clone(), digest))
     };
     pointers.iter().filter_map(part).collect()
+}
+
+fn lines_below<'t>(lines: impl Iterator<Item = &'t str>, name: &str) -> Option<String> {
+    let mut content: Option<String> = None;
+    let mut is_inside = false;
+    for line in lines {
+        if let Some(section) = section(line) {
+            is_inside = section == name;
+            if is_inside {
+                content.get_or_insert_default().push_str("[]\n");
+            }
+        } else if is_inside && !line.trim().is_empty() {
+            let content = content.get_or_insert_default();
+            content.push_str(line.trim_end());
+            content.push('\n');
+        }
+    }
+    content
 }
 
 /// The section that a line begins. A comment may follow.
@@ -197,6 +303,57 @@ mod tests {
             assert_ne!(parts("setup.cfg", &changed, pointers), known, "{changed}");
         }
         assert!(parts("setup.cfg", "[metadata]\n", pointers).is_empty());
+    }
+
+    #[test]
+    fn a_section_begins_wherever_python_ends_a_line() {
+        let pointers = &["/tool:pytest"];
+        for end in [
+            "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\u{85}", "\u{2028}", "\u{2029}",
+        ] {
+            let hidden = format!("# a{end}[tool:pytest]{end}addopts = -q\n");
+            assert_eq!(parts("setup.cfg", &hidden, pointers).len(), 1, "{end:?}");
+            if end == "\r" {
+                // Everybody ends a line there.
+                continue;
+            }
+            let before = format!("[tool:pytest]\n# a{end}[other]\naddopts = -q\n");
+            let after = before.replace("-q", "-x");
+            assert_ne!(
+                parts("setup.cfg", &before, pointers),
+                parts("setup.cfg", &after, pointers),
+                "{end:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn of_source_files_only_what_decides_about_tests_counts() {
+        let rust = parts(
+            "a.rs",
+            "fn a() {}\n#[cfg(test)] mod tests {}\n",
+            &[RUST_TESTS],
+        );
+        assert_eq!(rust.keys().collect::<Vec<_>>(), ["/cfg(test)#mod tests"]);
+        assert_eq!(
+            parts("a.rs", "#[cfg(test)] mod tests {}", &[RUST_TESTS]),
+            rust
+        );
+        assert!(parts("a.rs", "fn a() {}", &[RUST_TESTS]).is_empty());
+        let go = "func TestMain(m *testing.M) {}\n";
+        assert_eq!(parts("a_test.go", go, &["/func/TestMain"]).len(), 1);
+        assert!(parts("a_test.go", "func TestA() {}\n", &["/func/TestMain"]).is_empty());
+        assert_eq!(parts("__init__.py", "import a\n", &[STATEMENTS]).len(), 1);
+        assert!(parts("__init__.py", " \n", &[STATEMENTS]).is_empty());
+        // A pointer that means nothing there stands for the file.
+        assert_eq!(parts("a.rs", "fn a() {}", &["/other"]).len(), 1);
+    }
+
+    #[test]
+    fn a_part_is_named_by_its_pointer_or_by_the_one_it_is_of() {
+        let pointers = ["/cfg(test)".to_owned(), "/a".to_owned()];
+        assert!(is_named("/cfg(test)#mod tests", &pointers) && is_named("/a", &pointers));
+        assert!(!is_named("/a/b", &pointers) && !is_named("/", &pointers));
     }
 
     #[test]

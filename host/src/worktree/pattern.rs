@@ -81,12 +81,15 @@ impl Patterns {
         globs.into_iter().map(|glob| glob / 2).collect()
     }
 
+    /// Whether a path is taken out.
+    pub(super) fn is_spared(&self, path: &[u8]) -> bool {
+        self.sparing
+            .is_match_candidate(&Candidate::from_bytes(path))
+    }
+
     /// Whether something protected can be inside of a folder.
     pub(super) fn reach_into(&self, folder: &[u8]) -> bool {
-        let spared = self
-            .sparing
-            .is_match_candidate(&Candidate::from_bytes(folder));
-        !spared
+        !self.is_spared(folder)
             && self.places.iter().any(|place| match place {
                 Place::Anywhere => true,
                 Place::Below(path) => within(folder, path) || within(path, folder),

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
+use std::ops::Bound;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -14,8 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use super::error::WorktreeError;
 use super::excluded::Excluded;
+use super::link::Link;
 use super::name::{self, shown};
-use super::part::{self, Parts};
+use super::part::{self, Arrival, Parts};
+use super::pattern::Patterns;
 use super::plain::{self, Root, Stamp, absent};
 use super::rules::{Matched, Protection, Rules, Used};
 use super::walk::{Item, Kind, Step, Visitor, walk};
@@ -31,7 +34,7 @@ pub struct Baseline {
     protection: Protection,
     excluded: Vec<String>,
     files: BTreeMap<String, Seen>,
-    /// The parts of files of which only parts count.
+    /// The parts of files of which only parts count. None of them where a file was there without any.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     values: BTreeMap<String, Parts>,
     /// Folders that could not be opened.
@@ -45,7 +48,7 @@ pub struct Baseline {
 enum Seen {
     File(Content),
     Executable(Content),
-    /// The digest is that of where it leads.
+    /// The digest is that of where it leads. The files that it leads to in the workspace are noted below its path.
     Link {
         digest: Digest,
     },
@@ -171,17 +174,16 @@ impl Baseline {
         };
         for (path, parts) in &mut self.values {
             let known = pointers(&named_before, path);
-            parts.retain(|pointer, _| !known.contains(pointer));
+            parts.retain(|part, _| !part::is_named(part, &known));
         }
         for (path, parts) in &before.values {
             let still = pointers(&named, path);
             let kept = parts
                 .iter()
-                .filter(|(pointer, _)| still.contains(pointer))
-                .map(|(pointer, digest)| (pointer.clone(), *digest));
+                .filter(|(part, _)| part::is_named(part, &still))
+                .map(|(part, digest)| (part.clone(), *digest));
             self.values.entry(path.clone()).or_default().extend(kept);
         }
-        self.values.retain(|_, parts| !parts.is_empty());
         Ok(())
     }
 
@@ -209,12 +211,34 @@ impl Baseline {
 
     /// How many files it holds, with those of which only parts count.
     pub fn len(&self) -> usize {
-        self.files.len() + self.values.len()
+        let parted = self.values.values().filter(|parts| !parts.is_empty());
+        self.files.len() + parted.count()
     }
 
     /// Whether it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether it holds a file that matches one of these patterns, or a part of one.
+    pub fn holds(&self, patterns: &[String]) -> Result<bool, WorktreeError> {
+        let patterns = Patterns::new(patterns)?;
+        let is_meant = |path: &String| !patterns.matching(path.as_bytes()).is_empty();
+        let parted = self.values.iter().filter(|(_, parts)| !parts.is_empty());
+        Ok(self.files.keys().any(is_meant) || parted.map(|(path, _)| path).any(is_meant))
+    }
+
+    /// Whether it holds anything in the directory of a file. The workspace itself always counts.
+    fn holds_beside(&self, path: &str) -> bool {
+        let Some((folder, _)) = path.rsplit_once('/') else {
+            return true;
+        };
+        let folder = format!("{folder}/");
+        let from = (Bound::Included(folder.as_str()), Bound::Unbounded);
+        let is_below = |path: Option<&String>| path.is_some_and(|path| path.starts_with(&folder));
+        let file = self.files.range::<str, _>(from).next();
+        let value = self.values.range::<str, _>(from).next();
+        is_below(file.map(|(path, _)| path)) || is_below(value.map(|(path, _)| path))
     }
 }
 
@@ -230,6 +254,11 @@ pub(super) trait Finder {
 
     /// A folder that can't be opened, and in which there may be something.
     fn closed(&mut self, item: &Item<'_>, root: &Root) -> Result<(), WorktreeError>;
+
+    /// Whether what a link leads to counts as well.
+    fn follows(&self, _item: &Item<'_>) -> bool {
+        false
+    }
 }
 
 pub(super) fn look(
@@ -266,6 +295,16 @@ impl<F: Finder> Visitor for Search<'_, F> {
         }
         if let Some(matched) = self.rules.matching(item.path) {
             self.finder.found(item, &matched, self.root)?;
+            if item.kind == Kind::Link && matched.whole() && self.finder.follows(item) {
+                let link = Link {
+                    root: self.root,
+                    rules: self.rules,
+                    excluded: &self.excluded,
+                    finder: self.finder,
+                    path: item.path,
+                };
+                link.follow()?;
+            }
         }
         let inside = item.kind == Kind::Folder
             && item.name.to_bytes() != b".git"
@@ -302,8 +341,11 @@ impl Finder for Taking<'_> {
         if let Some(seen) = seen {
             self.files.insert(shown(item.path), seen);
         }
-        let parts = parts_of(item, &self.rules.pointers(matched)).map_err(failed)?;
-        if !parts.is_empty() {
+        let pointers = self.rules.pointers(matched);
+        let parts = parts_of(item, &pointers).map_err(failed)?;
+        // Whether the file was there counts only where that decides about what appears in it.
+        let is_noted = !pointers.is_empty() && part::arrival(item.path) == Arrival::InNewFolders;
+        if is_noted || !parts.is_empty() {
             self.values.insert(shown(item.path), parts);
         }
         self.used.add(matched);
@@ -313,6 +355,10 @@ impl Finder for Taking<'_> {
     fn closed(&mut self, item: &Item<'_>, _: &Root) -> Result<(), WorktreeError> {
         self.closed.insert(shown(item.path));
         Ok(())
+    }
+
+    fn follows(&self, _: &Item<'_>) -> bool {
+        true
     }
 }
 
@@ -475,6 +521,12 @@ impl Finder for Comparing<'_> {
         self.closed.insert(path);
         Ok(())
     }
+
+    /// Where there was no link, it stands for nothing that was there.
+    fn follows(&self, item: &Item<'_>) -> bool {
+        let before = self.before.files.get(&shown(item.path));
+        matches!(before, Some(Seen::Link { .. }))
+    }
 }
 
 impl Comparing<'_> {
@@ -486,20 +538,41 @@ impl Comparing<'_> {
         self.parted.insert(path.to_owned());
         let nothing = Parts::new();
         let before = self.before.values.get(path).unwrap_or(&nothing);
-        let now = parts_of(item, &pointers);
-        for pointer in pointers {
-            let kind = match (&now, before.get(&pointer)) {
-                (Err(_), _) => DifferenceKind::Unreadable,
-                (Ok(now), before) => match (before, now.get(&pointer)) {
-                    (before, now) if before == now => continue,
-                    (None, _) => DifferenceKind::Added,
-                    (_, None) => DifferenceKind::Removed,
-                    _ => DifferenceKind::Changed,
-                },
-            };
-            let difference = (Rule::Frozen, kind);
+        let differences: Vec<(String, DifferenceKind)> = match parts_of(item, &pointers) {
+            Err(_) => pointers
+                .into_iter()
+                .map(|pointer| (pointer, DifferenceKind::Unreadable))
+                .collect(),
+            Ok(now) => {
+                let named = before.keys().filter(|part| part::is_named(part, &pointers));
+                let parts: BTreeSet<&String> = named.chain(now.keys()).collect();
+                let differences = parts.into_iter().filter_map(|part| {
+                    let kind = match (before.get(part), now.get(part)) {
+                        (before, now) if before == now => return None,
+                        (None, _) if self.may_appear(item, path) => return None,
+                        (None, _) => DifferenceKind::Added,
+                        (_, None) => DifferenceKind::Removed,
+                        _ => DifferenceKind::Changed,
+                    };
+                    Some((part.clone(), kind))
+                });
+                differences.collect()
+            }
+        };
+        for (part, kind) in differences {
             self.differences
-                .insert((path.to_owned(), Some(pointer)), difference);
+                .insert((path.to_owned(), Some(part)), (Rule::Frozen, kind));
+        }
+    }
+
+    /// Whether a part of a file may appear.
+    fn may_appear(&self, item: &Item<'_>, path: &str) -> bool {
+        match part::arrival(item.path) {
+            Arrival::Always => true,
+            Arrival::Never => false,
+            Arrival::InNewFolders => {
+                !self.before.values.contains_key(path) && !self.before.holds_beside(path)
+            }
         }
     }
 

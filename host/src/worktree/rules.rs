@@ -18,7 +18,7 @@ pub struct Protection {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frozen: Vec<String>,
     /// Files of which only some values may not change, appear or go: JSON pointers by pattern. What `frozen` takes
-    /// out with `!` is taken out here, too.
+    /// out with `!` is taken out here, too. A new file in a directory that had nothing to look after may have them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parts: BTreeMap<String, Vec<String>>,
 }
@@ -96,6 +96,11 @@ impl Rules {
     pub(super) fn reach_into(&self, folder: &[u8]) -> bool {
         let all = [&self.protected, &self.frozen, &self.parts];
         all.iter().any(|patterns| patterns.reach_into(folder))
+    }
+
+    /// Whether a path is taken out of what is looked after.
+    pub(super) fn is_spared(&self, path: &[u8]) -> bool {
+        self.protected.is_spared(path) || self.frozen.is_spared(path)
     }
 
     /// The parts of a file that are looked after, each once.

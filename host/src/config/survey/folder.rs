@@ -1,6 +1,6 @@
 //! A directory that is looked at: its names and small texts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -86,6 +86,20 @@ impl<'w> Folder<'w> {
         files
             .find(|(name, _)| is_like(name))
             .map(|(name, _)| name.as_str())
+    }
+
+    /// The names of the modules of Python in it.
+    pub(super) fn modules(&self) -> BTreeSet<String> {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let names = self.entries.iter().filter_map(|(name, is_folder)| {
+            let module = if *is_folder {
+                Some(name.as_str()).filter(|_| self.has(&format!("{name}/__init__.py")))
+            } else {
+                name.strip_suffix(".py")
+            };
+            module.filter(|module| module.chars().all(is_part))
+        });
+        names.map(str::to_owned).collect()
     }
 
     /// A small text.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::{Found, Proposal};
+use super::{Found, Proposal, started};
 use crate::config::catalogue::{DENO, JAVASCRIPT};
 use crate::evidence::reports::TestFormat;
 
@@ -112,7 +112,12 @@ fn tests(folder: &Folder<'_>, package: &Value, manager: Manager) -> Option<Propo
     let proposal = Proposal::new(&id, folder, "package.json", &JAVASCRIPT)
         .probe([manager.name(), "--version"]);
     let runner = Runner::of(script);
-    let proposal = proposal.missing(runner.and_then(|runner| runner.missing(folder, manager)));
+    let needed: Vec<&str> = match runner {
+        Some(runner) => runner.program().into_iter().collect(),
+        None => started::programs(script).collect(),
+    };
+    let mut needed = needed.into_iter();
+    let proposal = proposal.missing(needed.find_map(|it| missing(it, folder, manager)));
     let modules = Modules::of(folder);
     let report = |extension: &str| {
         let file = format!(".ralph-gate-{}.{extension}", folder.id(&id));
@@ -191,26 +196,38 @@ impl Runner {
         }
     }
 
-    /// What has to be installed first.
-    fn missing(self, folder: &Folder<'_>, manager: Manager) -> Option<String> {
-        let program = match self {
-            Self::Node | Self::Bun => return None,
-            Self::Jest => "jest",
-            Self::Vitest => "vitest",
-            Self::Mocha => "mocha",
-        };
-        let is_there = folder.upwards().into_iter().any(|(path, _, _)| {
-            let modules = path.join("node_modules");
-            modules.join(".bin").join(program).exists()
-        });
-        // Its packages are somewhere else.
-        let is_elsewhere = folder
-            .upwards()
-            .into_iter()
-            .any(|(path, _, _)| path.join(".pnp.cjs").is_file());
-        (!is_there && !is_elsewhere)
-            .then(|| format!("{program} is not installed: run `{}`", manager.install()))
+    /// What has to be installed for it.
+    fn program(self) -> Option<&'static str> {
+        match self {
+            Self::Node | Self::Bun => None,
+            Self::Jest => Some("jest"),
+            Self::Vitest => Some("vitest"),
+            Self::Mocha => Some("mocha"),
+        }
     }
+}
+
+/// What a shell does by itself, and the words of its grammar.
+const OF_SHELL: &[&str] = &[
+    ".", ":", "[", "case", "cd", "command", "done", "echo", "elif", "else", "esac", "eval", "exit",
+    "export", "false", "fi", "for", "printf", "pwd", "read", "return", "set", "shift", "source",
+    "test", "trap", "true", "type", "umask", "unset", "until", "wait", "while", "{", "}",
+];
+
+/// That a program is neither among the packages nor anywhere else.
+fn missing(program: &str, folder: &Folder<'_>, manager: Manager) -> Option<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if OF_SHELL.contains(&program) || !program.chars().all(is_part) {
+        return None;
+    }
+    let is_there = folder.upwards().into_iter().any(|(path, _, _)| {
+        let installed = path.join("node_modules/.bin").join(program);
+        // With the other sign of it, packages are somewhere else.
+        installed.exists() || path.join(".pnp.cjs").is_file()
+    });
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = is_there || std::env::split_paths(&path).any(|it| it.join(program).is_file());
+    (!is_there).then(|| format!("{program} is not installed: run `{}`", manager.install()))
 }
 
 fn is_variable(name: &str) -> bool {

@@ -5,6 +5,7 @@ mod folder;
 mod javascript;
 mod native;
 mod python;
+mod started;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,10 @@ pub struct Survey {
     pub lints: Vec<Proposal>,
     /// The ecosystems that are there, also where no way of testing was found.
     pub ecosystems: Vec<&'static Ecosystem>,
+    /// What tools write in the directories of these ecosystems, as patterns.
+    pub generated: BTreeSet<String>,
+    /// Files that may not appear because of what else is there, as patterns.
+    pub protected: Vec<String>,
 }
 
 /// A check that fits.
@@ -61,6 +66,9 @@ pub struct Proposal {
     /// How results could be counted where only the exit code counts.
     #[serde(skip)]
     pub hint: Option<&'static str>,
+    /// The files of the workspace that it starts.
+    #[serde(skip)]
+    pub started: Vec<String>,
 }
 
 /// How results are read.
@@ -84,6 +92,7 @@ impl Proposal {
             probe: Vec::new(),
             missing: None,
             hint: None,
+            started: Vec::new(),
         }
     }
 
@@ -126,6 +135,7 @@ struct Found {
     tests: Vec<Proposal>,
     lints: Vec<Proposal>,
     ecosystems: Vec<&'static Ecosystem>,
+    protected: Vec<String>,
 }
 
 /// The ways of testing in a workspace and in its directories. What can't be read is not there.
@@ -143,7 +153,12 @@ pub fn survey(workspace: &Path) -> Survey {
             let Some(folder) = Folder::open(workspace, path) else {
                 continue;
             };
-            let found = look(&folder, &covered);
+            let mut found = look(&folder, &covered);
+            for proposal in &mut found.tests {
+                let line = proposal.argv.join(" ");
+                proposal.started = started::files(&folder, &line);
+            }
+            survey.note_generated(&folder, &found.ecosystems);
             let inner = survey.take(found, covered);
             if depth < DEPTH {
                 below.extend(folder.folders().map(|path| (path, inner.clone())));
@@ -202,7 +217,22 @@ impl Survey {
             .extend(found.tests.iter().map(|proposal| proposal.ecosystem.name));
         self.tests.extend(found.tests);
         self.lints.extend(found.lints);
+        self.protected.extend(found.protected);
         covered
+    }
+
+    /// Takes note of what tools write here, and in the workspace itself.
+    fn note_generated(&mut self, folder: &Folder<'_>, ecosystems: &[&Ecosystem]) {
+        let all = ecosystems.iter().flat_map(|ecosystem| ecosystem.generated);
+        let all: BTreeSet<&str> = all.copied().collect();
+        self.generated
+            .extend(all.iter().map(|pattern| format!("/{pattern}")));
+        if let Some(directory) = folder.directory().filter(|_| !all.is_empty()) {
+            let all: Vec<&str> = all.into_iter().collect();
+            let directory = globset::escape(&directory);
+            self.generated
+                .insert(format!("/{directory}/{{{}}}", all.join(",")));
+        }
     }
 
     /// Two checks never have one id.

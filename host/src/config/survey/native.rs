@@ -6,8 +6,15 @@ use super::{Found, Proposal};
 use crate::config::catalogue::{CARGO, CMAKE, DART, DOTNET, ELIXIR, GO, JVM, PHP, RUBY, SWIFT};
 use crate::evidence::reports::TestFormat;
 
-/// How tests are counted that report to many files, or in a way that is not read.
-const JUNIT_HINT: &str = "To count its tests, let it write one JUnit XML file and set kind = \"tests_green\", format = \"junit\" and `report`.";
+/// How tests are counted where that takes another package.
+const JUNIT_HINT: &str = "To count its tests, let it write JUnit XML and set kind = \"tests_green\", format = \"junit\" and \
+                          `report`, a file or a pattern.";
+/// Shows that the wrapper of a build tool can start, without the download that the wrapper itself would begin with.
+const JAVA: [&str; 3] = [
+    "/bin/sh",
+    "-c",
+    "\"${JAVA_HOME:+$JAVA_HOME/bin/}java\" -version",
+];
 
 pub(super) fn look(folder: &Folder<'_>, found: &mut Found) {
     cargo(folder, found);
@@ -84,11 +91,13 @@ fn jvm(folder: &Folder<'_>, found: &mut Found) {
             "mvn"
         };
         let tests = Proposal::new("maven_test", folder, "pom.xml", &JVM);
-        let tests = tests.argv([maven, "-B", "test"]).hint(JUNIT_HINT);
-        // A wrapper would download what it wraps.
+        let reports = folder.path("**/target/surefire-reports/TEST-*.xml");
+        let tests = tests
+            .argv([maven, "-B", "test"])
+            .writes(TestFormat::Junit, reports);
         found.tests.push(match maven {
             "mvn" => tests.probe(["mvn", "--version"]),
-            _ => tests,
+            _ => tests.probe(JAVA),
         });
     }
     let builds = [
@@ -105,10 +114,14 @@ fn jvm(folder: &Folder<'_>, found: &mut Found) {
             "gradle"
         };
         let tests = Proposal::new("gradle_test", folder, build, &JVM);
-        let tests = tests.argv([gradle, "test"]).hint(JUNIT_HINT);
+        // What is up to date is not run, and then writes no report.
+        let tests = tests.argv([gradle, "cleanTest", "test"]).writes(
+            TestFormat::Junit,
+            folder.path("**/build/test-results/test/*.xml"),
+        );
         found.tests.push(match gradle {
             "gradle" => tests.probe(["gradle", "--version"]),
-            _ => tests,
+            _ => tests.probe(JAVA),
         });
     }
 }
@@ -125,9 +138,16 @@ fn dotnet(folder: &Folder<'_>, found: &mut Found) {
     let tests = Proposal::new("dotnet_test", folder, file, &DOTNET);
     found.tests.push(
         tests
-            .argv(["dotnet", "test"])
+            .argv([
+                "dotnet",
+                "test",
+                "--logger",
+                "trx",
+                "--results-directory",
+                "TestResults",
+            ])
             .probe(["dotnet", "--version"])
-            .hint(JUNIT_HINT),
+            .writes(TestFormat::Trx, folder.path("TestResults")),
     );
 }
 
@@ -214,7 +234,10 @@ fn ruby(folder: &Folder<'_>, found: &mut Found) {
         propose("rspec", told, &["rspec"], &["rspec", "--version"]);
     } else if folder.is_executable("bin/rails") && folder.has_folder("test") {
         let tests = Proposal::new("rails_test", folder, "bin/rails", &RUBY);
-        let tests = tests.argv(["bin/rails", "test"]).hint(JUNIT_HINT);
+        let tests = tests
+            .argv(["bin/rails", "test"])
+            .probe(["bin/rails", "--version"])
+            .hint(JUNIT_HINT);
         found.tests.push(tests);
     } else if folder.has("Rakefile") && folder.has_folder("test") {
         propose(
@@ -238,9 +261,16 @@ fn swift(folder: &Folder<'_>, found: &mut Found) {
     let tests = Proposal::new("swift_test", folder, "Package.swift", &SWIFT);
     found.tests.push(
         tests
-            .argv(["swift", "test"])
+            .argv([
+                "swift",
+                "test",
+                "--parallel",
+                "--xunit-output",
+                ".build/ralph-gate.xml",
+            ])
             .probe(["swift", "--version"])
-            .hint(JUNIT_HINT),
+            // Tests of the two frameworks are in two files.
+            .writes(TestFormat::Junit, folder.path(".build/ralph-gate*.xml")),
     );
 }
 
@@ -261,7 +291,7 @@ fn cmake(folder: &Folder<'_>, found: &mut Found) {
     found.tests.push(
         tests
             .argv(["sh", "-c", line])
-            .probe(["ctest", "--version"])
+            .probe(["cmake", "--version"])
             .writes(TestFormat::Junit, folder.path("build/ralph-gate.xml")),
     );
 }

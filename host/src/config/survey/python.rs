@@ -2,7 +2,7 @@
 
 use super::folder::Folder;
 use super::{Found, Proposal};
-use crate::config::catalogue::PYTHON;
+use crate::config::catalogue::{BESIDE_TESTS, PYTHON};
 use crate::evidence::reports::TestFormat;
 
 /// Files that only pytest reads.
@@ -41,17 +41,18 @@ pub(super) fn look(folder: &Folder<'_>, found: &mut Found) {
         .or_else(|| file(folder));
     if told.is_some() || folder.first(PROJECT).is_some() {
         found.ecosystems.push(&PYTHON);
+        found.protected.extend(shadows(folder));
     }
     let manager = manager(folder);
     if let Some(told) = told {
+        let program = program(folder, &manager, "pytest");
+        // The name of each test, even where settings say `-q`: without it tests are only counted.
+        let argv = program.iter().map(String::as_str).chain(["-vv"]);
         let tests = Proposal::new("pytest", folder, &told, &PYTHON)
-            .argv(program(folder, &manager, "pytest"))
+            .argv(argv)
             .prints(TestFormat::Pytest);
         found.tests.push(match manager.as_slice() {
-            [] => {
-                let probe = [tests.argv.clone(), vec!["--version".to_owned()]].concat();
-                tests.probe(probe)
-            }
+            [] => tests.probe(program.iter().map(String::as_str).chain(["--version"])),
             // Without the network and without changing the environment.
             ["uv", ..] => {
                 tests.probe(["uv", "run", "--no-sync", "--offline", "pytest", "--version"])
@@ -102,6 +103,32 @@ fn file(folder: &Folder<'_>) -> Option<String> {
         let file = tests.like(is_test)?;
         Some(format!("{name}/{file}"))
     })
+}
+
+/// How many names are in one pattern.
+const NAMES: usize = 50;
+
+/// The files by which a directory of tests would put modules in place of those here.
+fn shadows(folder: &Folder<'_>) -> Vec<String> {
+    let mut modules = folder.modules();
+    modules.extend(
+        folder
+            .below("src")
+            .map(|it| it.modules())
+            .unwrap_or_default(),
+    );
+    let is_own =
+        |name: &str| !name.starts_with("test") && !["conftest", "setup", "noxfile"].contains(&name);
+    modules.retain(|name| is_own(name));
+    let from = folder.directory().map_or_else(String::new, |directory| {
+        format!("/{}/", globset::escape(&directory))
+    });
+    let modules: Vec<String> = modules.into_iter().collect();
+    let pattern = |names: &[String]| {
+        let names = names.join(",");
+        format!("{from}{BESIDE_TESTS}{{{names}}}{{.py,/__init__.py}}")
+    };
+    modules.chunks(NAMES).map(pattern).collect()
 }
 
 fn manager(folder: &Folder<'_>) -> Vec<&'static str> {

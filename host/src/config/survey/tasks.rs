@@ -10,8 +10,8 @@ use crate::config::catalogue::TASKS;
 use crate::evidence::reports::TestFormat;
 
 /// The names of makefiles, in the order in which make looks for them.
-const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
-const JUSTFILES: &[&str] = &["justfile", ".justfile", "Justfile"];
+pub(super) const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
+pub(super) const JUSTFILES: &[&str] = &["justfile", ".justfile", "Justfile"];
 const TASKFILES: &[&str] = &[
     "Taskfile.yml",
     "Taskfile.yaml",
@@ -79,7 +79,9 @@ fn make(folder: &Folder<'_>, found: &mut Found) {
         .find(|target| in_makefile(&text, target));
     if let Some(target) = target {
         let tests = Proposal::new(&format!("make_{target}"), folder, file, &TASKS);
-        let tests = tests.argv(["make", target]).probe(["make", "-n", target]);
+        // Without `-B`, a file of that name would be all that the target has to make.
+        let argv = ["make", "-B", target];
+        let tests = tests.argv(argv).probe(["make", "-n", target]);
         found.tests.push(tests);
     }
     if in_makefile(&text, "lint") {

@@ -62,19 +62,19 @@ const CASES: &[(&[(&str, &str)], &str)] = &[
         "cargo_test: cargo nextest run as nextest",
     ),
     (&[("go.mod", "")], "go_test: go test -json ./... as go_json"),
-    (&[("pytest.ini", "")], "pytest: pytest as pytest"),
-    (&[("tests/test_a.py", "")], "pytest: pytest as pytest"),
+    (&[("pytest.ini", "")], "pytest: pytest -vv as pytest"),
+    (&[("tests/test_a.py", "")], "pytest: pytest -vv as pytest"),
     (
         &[("setup.cfg", "[tool:pytest]")],
-        "pytest: pytest as pytest",
+        "pytest: pytest -vv as pytest",
     ),
     (
         &[("pytest.ini", ""), ("uv.lock", "")],
-        "pytest: uv run pytest as pytest",
+        "pytest: uv run pytest -vv as pytest",
     ),
     (
         &[("pyproject.toml", "[tool.poetry]\n[tool.pytest]")],
-        "pytest: poetry run pytest as pytest",
+        "pytest: poetry run pytest -vv as pytest",
     ),
     (
         &[("package.json", r#"{"scripts": {"test": "node --test"}}"#)],
@@ -110,9 +110,18 @@ const CASES: &[(&[(&str, &str)], &str)] = &[
         &[("deno.json", "{}")],
         "deno_test: deno test --reporter=tap as tap",
     ),
-    (&[("pom.xml", "")], "maven_test: mvn -B test"),
-    (&[("build.gradle.kts", "")], "gradle_test: gradle test"),
-    (&[("app.sln", "")], "dotnet_test: dotnet test"),
+    (
+        &[("pom.xml", "")],
+        "maven_test: mvn -B test as junit from **/target/surefire-reports/TEST-*.xml",
+    ),
+    (
+        &[("build.gradle.kts", "")],
+        "gradle_test: gradle cleanTest test as junit from **/build/test-results/test/*.xml",
+    ),
+    (
+        &[("app.sln", "")],
+        "dotnet_test: dotnet test --logger trx --results-directory TestResults as trx from TestResults",
+    ),
     (&[("mix.exs", "")], "mix_test: mix test"),
     (
         &[("composer.json", "{}"), ("phpunit.xml", "")],
@@ -127,10 +136,13 @@ const CASES: &[(&[(&str, &str)], &str)] = &[
         &[("Rakefile", ""), ("test/a_test.rb", "")],
         "rake_test: rake test",
     ),
-    (&[("Package.swift", "")], "swift_test: swift test"),
+    (
+        &[("Package.swift", "")],
+        "swift_test: swift test --parallel --xunit-output .build/ralph-gate.xml as junit from .build/ralph-gate*.xml",
+    ),
     (&[("pubspec.yaml", "")], "dart_test: dart test"),
-    (&[("Makefile", "test:\n")], "make_test: make test"),
-    (&[("makefile", "check: all\n")], "make_check: make check"),
+    (&[("Makefile", "test:\n")], "make_test: make -B test"),
+    (&[("makefile", "check: all\n")], "make_check: make -B check"),
     (&[("justfile", "test:\n")], "just_test: just test"),
     (
         &[("Taskfile.yml", "tasks: {test: {}}")],
@@ -197,9 +209,12 @@ fn what_only_looks_like_tests_is_no_check_but_is_protected() {
 fn a_local_program_comes_before_one_of_that_name() {
     let work = Work::new(&[("pytest.ini", ""), (".venv/bin/pytest", "")])
         .make_executable(".venv/bin/pytest");
-    assert_eq!(work.found(), ["pytest: .venv/bin/pytest as pytest"]);
+    assert_eq!(work.found(), ["pytest: .venv/bin/pytest -vv as pytest"]);
     let work = Work::new(&[("pom.xml", ""), ("mvnw", "")]).make_executable("mvnw");
-    assert_eq!(work.found(), ["maven_test: ./mvnw -B test"]);
+    assert_eq!(
+        work.found(),
+        ["maven_test: ./mvnw -B test as junit from **/target/surefire-reports/TEST-*.xml"]
+    );
     let work = Work::new(&[("test.sh", "x")]).make_executable("test.sh");
     assert_eq!(work.found(), ["tests: ./test.sh"]);
 }
@@ -223,7 +238,7 @@ fn each_part_of_a_monorepo_gets_a_check_with_its_directory() {
             "npm_test_services_web: npm test -- --run --reporter=junit \
              --outputFile=node_modules/.ralph-gate-npm_test_services_web.xml in services/web as junit from \
              services/web/node_modules/.ralph-gate-npm_test_services_web.xml",
-            "pytest_tools_py_old: pytest in tools/py.old as pytest",
+            "pytest_tools_py_old: pytest -vv in tools/py.old as pytest",
         ]
     );
 }
@@ -285,7 +300,71 @@ fn what_is_not_installed_is_said() {
         missing.as_deref(),
         Some("jest is not installed: run `npm install`")
     );
-    assert_eq!(survey("node --test").tests[0].missing, None);
+    for script in ["turbo-x run test", "true && turbo-x", "CI=1 npx turbo-x"] {
+        let missing = survey(script).tests[0].missing.clone();
+        let expected = "turbo-x is not installed: run `npm install`";
+        assert_eq!(missing.as_deref(), Some(expected), "{script}");
+    }
+    for script in [
+        "node --test",
+        "cd a && ./turbo-x",
+        "sh -c 'a; turbo-x'",
+        "if true; then exit 1; fi",
+    ] {
+        assert_eq!(survey(script).tests[0].missing, None, "{script}");
+    }
+}
+
+#[test]
+fn a_wrapper_is_tried_by_what_it_starts() {
+    let work = Work::new(&[("build.gradle", ""), ("gradlew", "")]).make_executable("gradlew");
+    let probe = survey(work.0.path()).tests[0].probe.join(" ");
+    assert!(probe.ends_with("java\" -version"), "{probe}");
+    let rails = [("Gemfile", ""), ("bin/rails", ""), ("test/a_test.rb", "")];
+    let work = Work::new(&rails).make_executable("bin/rails");
+    assert_eq!(
+        survey(work.0.path()).tests[0].probe,
+        ["bin/rails", "--version"]
+    );
+}
+
+#[test]
+fn a_module_of_the_project_may_not_appear_among_its_tests() {
+    let work = Work::new(&[
+        ("tests/test_a.py", ""),
+        ("calc.py", ""),
+        ("src/pkg/__init__.py", ""),
+        ("data/a.txt", ""),
+        ("sub/pytest.ini", ""),
+        ("sub/more.py", ""),
+    ]);
+    assert_eq!(
+        survey(work.0.path()).protected,
+        [
+            "**/{tests,test}/**/{calc,pkg}{.py,/__init__.py}",
+            "/sub/**/{tests,test}/**/{more}{.py,/__init__.py}",
+        ]
+    );
+}
+
+#[test]
+fn what_tools_write_is_left_out_only_beside_their_manifest() {
+    let work = Work::new(&[
+        ("package.json", "{}"),
+        ("packages/a[1]/package.json", "{}"),
+        ("services/api/build.gradle", ""),
+    ]);
+    let generated = survey(work.0.path()).generated;
+    for pattern in [
+        "/node_modules",
+        "/coverage",
+        "/build",
+        "/packages/a[[]1[]]/{.cache,.next,.nuxt,.turbo,coverage,node_modules}",
+        "/services/api/{.gradle,build,target}",
+    ] {
+        assert!(generated.contains(pattern), "{pattern}: {generated:?}");
+    }
+    assert!(generated.iter().all(|pattern| pattern.starts_with('/')));
 }
 
 #[test]

@@ -281,8 +281,9 @@ fn a_protected_file_that_was_absent_stays_absent() {
 #[test]
 fn of_a_file_with_frozen_parts_only_these_count() {
     let (work, protection) = frozen();
+    work.write("deep/test_c.py", "c");
     let baseline = work.take(&protection).baseline;
-    assert_eq!(baseline.len(), 4);
+    assert_eq!(baseline.len(), 5);
     work.write(
         "package.json",
         r#"{"scripts": {"test": "true"}, "jest": {}}"#,
@@ -309,6 +310,96 @@ fn of_a_file_with_frozen_parts_only_these_count() {
     );
     work.remove("package.json").pipe("package.json");
     assert_eq!(work.differences(&baseline).len(), 2);
+}
+
+#[test]
+fn a_new_package_may_bring_parts_and_an_old_directory_may_not() {
+    let (work, protection) = frozen();
+    work.write("old/package.json", "{}");
+    let baseline = work.take(&protection).baseline;
+    let jest = r#"{"jest": {}}"#;
+    work.write("packages/new/package.json", jest);
+    assert!(work.differences(&baseline).is_empty());
+    work.write("old/package.json", jest)
+        .write("tests/package.json", jest);
+    assert_eq!(
+        work.differences(&baseline),
+        [
+            "old/package.json/jest Added",
+            "tests/package.json/jest Added"
+        ]
+    );
+    work.remove("old/package.json").remove("tests/package.json");
+    fs::remove_file(work.at("package.json")).unwrap();
+    work.write("package.json", jest);
+    assert_eq!(work.differences(&baseline).len(), 2);
+}
+
+#[test]
+fn what_a_frozen_link_leads_to_may_not_change() {
+    let (work, protection) = frozen();
+    work.write("checks/calc.py", "a")
+        .write("more/test_deep/x.txt", "x")
+        .write("more/test_deep/y.txt", "y")
+        .link("../checks/calc.py", "tests/test_calc.py")
+        .link("../more/test_deep", "tests/test_more.py")
+        .link("..", "tests/test_all.py")
+        .link("/etc", "tests/test_outside.py");
+    let taken = work.take(&protection).baseline;
+    let text = serde_json::to_string(&taken).unwrap();
+    let baseline: Baseline = serde_json::from_str(&text).unwrap();
+    work.write("more/test_deep/new.txt", "new")
+        .write("new", "x");
+    assert!(work.differences(&baseline).is_empty());
+    let mut kept = work.take(&protection).baseline;
+    kept.keep(&baseline).unwrap();
+    work.write("checks/calc.py", "b")
+        .write("more/test_deep/x.txt", "z")
+        .remove("more/test_deep/y.txt");
+    let expected = [
+        "tests/test_calc.py/calc.py Changed",
+        "tests/test_more.py/x.txt Changed",
+        "tests/test_more.py/y.txt Removed",
+    ];
+    assert_eq!(work.differences(&baseline), expected);
+    assert_eq!(work.differences(&kept), expected);
+    work.remove("checks/calc.py");
+    assert!(
+        work.differences(&baseline)
+            .contains(&"tests/test_calc.py/calc.py Removed".to_owned())
+    );
+}
+
+#[test]
+fn a_test_in_a_source_file_may_neither_change_nor_go_and_new_ones_are_allowed() {
+    let work = Work::plain();
+    let tests =
+        "#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() { assert_eq!(1 + 1, 2); }\n}\n";
+    work.write("src/lib.rs", format!("fn a() {{}}\n{tests}"));
+    let protection = Protection {
+        parts: [("*.rs".to_owned(), vec!["/cfg(test)".to_owned()])].into(),
+        ..Protection::default()
+    };
+    let baseline = work.take(&protection).baseline;
+    work.write(
+        "src/lib.rs",
+        format!("fn b() {{}}\n{tests}#[test]\nfn more() {{}}\n"),
+    )
+    .write("src/new.rs", tests);
+    assert!(work.differences(&baseline).is_empty());
+    work.write("src/lib.rs", tests.replace("assert_eq!(1 + 1, 2);", ""));
+    let changed = ["src/lib.rs/cfg(test)#mod tests Changed"];
+    assert_eq!(work.differences(&baseline), changed);
+    work.write(
+        "src/lib.rs",
+        tests.replace("#[cfg(test)]", "#[cfg(any())]\n#[cfg(test)]"),
+    );
+    assert_eq!(work.differences(&baseline), changed);
+    let removed = ["src/lib.rs/cfg(test)#mod tests Removed"];
+    work.write("src/lib.rs", "fn a() {}");
+    assert_eq!(work.differences(&baseline), removed);
+    work.remove("src/lib.rs");
+    assert_eq!(work.differences(&baseline), removed);
 }
 
 #[test]

@@ -1,0 +1,456 @@
+//! Items of source files that decide about tests: found by a scan that knows comments, literals and brackets, and no
+//! grammar. Takes time in proportion to the text.
+
+/// The language of a source file, as far as its comments and literals tell it apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Language {
+    Rust,
+    Go,
+}
+
+/// A part of a source file, with a name for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SourceItem<'t> {
+    pub(super) name: String,
+    pub(super) text: &'t str,
+}
+
+/// Attributes that make a function a test, by the last name of their path.
+const TEST_ATTRIBUTES: &[&str] = &["test", "rstest", "bench", "quickcheck", "wasm_bindgen_test"];
+/// What begins an item that ends with a block, or else with a semicolon.
+const WITH_BLOCK: &[&str] = &[
+    "mod",
+    "fn",
+    "struct",
+    "enum",
+    "union",
+    "impl",
+    "trait",
+    "extern",
+    "unsafe",
+    "async",
+    "macro_rules",
+];
+/// What begins an item that ends with a semicolon, whatever blocks are in it.
+const WITH_SEMICOLON: &[&str] = &["use", "const", "static", "type", "let"];
+
+/// Each item of a source file in Rust that is only there for tests, with its attributes.
+pub(super) fn rust_tests(text: &str) -> Vec<SourceItem<'_>> {
+    if !text.contains('#') {
+        return Vec::new();
+    }
+    let source = Tokens::of(text, Language::Rust);
+    let mut items: Vec<SourceItem<'_>> = Vec::new();
+    let mut at = 0;
+    while at < source.tokens.len() {
+        let Some(attributes) = source.attributes(at) else {
+            at += 1;
+            continue;
+        };
+        if !attributes.is_test {
+            at = attributes.end;
+            continue;
+        }
+        let (name, end) = source.item(&attributes);
+        let same = items.iter().filter(|item| item.name == name).count();
+        let name = match same {
+            0 => name,
+            same => format!("{name} ({})", same + 1),
+        };
+        let text = source.text(at, end);
+        items.push(SourceItem { name, text });
+        at = end.max(attributes.end);
+    }
+    items
+}
+
+/// A function of a source file in Go.
+pub(super) fn go_function<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    if !text.contains(name) {
+        return None;
+    }
+    let source = Tokens::of(text, Language::Go);
+    let mut depth = 0_usize;
+    for at in 0..source.tokens.len() {
+        match source.word(at) {
+            "{" | "(" | "[" => depth += 1,
+            "}" | ")" | "]" => depth = depth.saturating_sub(1),
+            "func" if depth == 0 && source.word(at + 1) == name => {
+                return Some(source.text(at, source.end_of(at, Ending::Block)));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// How an item ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Block,
+    Semicolon,
+    /// A field, a variant, an arm or a statement: the first of a block, a semicolon or a comma.
+    Any,
+    /// With what it is in.
+    Enclosing,
+}
+
+/// Attributes one after the other.
+struct Attributes {
+    /// The token after them.
+    end: usize,
+    is_test: bool,
+    /// They are about what they are in.
+    is_inner: bool,
+}
+
+/// The words, literals and signs of a text, without comments and white space.
+struct Tokens<'t> {
+    all: &'t str,
+    tokens: Vec<(usize, usize)>,
+}
+
+impl<'t> Tokens<'t> {
+    fn of(text: &'t str, language: Language) -> Self {
+        let mut scan = Scan {
+            text: text.as_bytes(),
+            at: 0,
+            language,
+        };
+        let mut tokens = Vec::new();
+        while let Some(token) = scan.token() {
+            tokens.push(token);
+        }
+        Self { all: text, tokens }
+    }
+
+    fn word(&self, at: usize) -> &'t str {
+        let token = self.tokens.get(at);
+        token.map_or("", |(start, end)| {
+            self.all.get(*start..*end).unwrap_or_default()
+        })
+    }
+
+    /// The text of these tokens, with what is between them.
+    fn text(&self, from: usize, to: usize) -> &'t str {
+        let start = self
+            .tokens
+            .get(from)
+            .map_or(self.all.len(), |token| token.0);
+        let last = to.checked_sub(1).and_then(|last| self.tokens.get(last));
+        let end = last.map_or(start, |token| token.1);
+        self.all.get(start..end).unwrap_or_default()
+    }
+
+    /// The attributes that begin at a token.
+    fn attributes(&self, mut at: usize) -> Option<Attributes> {
+        let mut found: Option<Attributes> = None;
+        while self.word(at) == "#" {
+            let is_inner = self.word(at + 1) == "!";
+            let open = at + 1 + usize::from(is_inner);
+            if self.word(open) != "[" || found.as_ref().is_some_and(|it| it.is_inner != is_inner) {
+                break;
+            }
+            let end = self.close_of(open);
+            let is_test = self.is_test(open + 1, end.saturating_sub(1));
+            at = end;
+            found = Some(Attributes {
+                end,
+                is_test: is_test || found.is_some_and(|it| it.is_test),
+                is_inner,
+            });
+        }
+        found
+    }
+
+    /// Whether an attribute says that what follows is only there for tests.
+    fn is_test(&self, from: usize, to: usize) -> bool {
+        if self.word(from) == "cfg" {
+            let is_meant = |at: usize| {
+                let is_not = self.word(at - 1) == "(" && self.word(at - 2) == "not";
+                self.word(at) == "test" && !is_not
+            };
+            return (from + 2..to).any(is_meant);
+        }
+        let path = (from..to).take_while(|at| !matches!(self.word(*at), "(" | "="));
+        path.last()
+            .is_some_and(|last| TEST_ATTRIBUTES.contains(&self.word(last)))
+    }
+
+    /// What follows attributes: its name, and the token after it.
+    fn item(&self, attributes: &Attributes) -> (String, usize) {
+        if attributes.is_inner {
+            let end = self.end_of(attributes.end, Ending::Enclosing);
+            return ("#![cfg(test)]".to_owned(), end);
+        }
+        let mut at = attributes.end;
+        if self.word(at) == "pub" {
+            at += 1;
+            if self.word(at) == "(" {
+                at = self.close_of(at);
+            }
+        }
+        let (first, second) = (self.word(at), self.word(at + 1));
+        let ending = match first {
+            "const" if matches!(second, "fn" | "unsafe" | "async" | "extern") => Ending::Block,
+            first if WITH_BLOCK.contains(&first) => Ending::Block,
+            first if WITH_SEMICOLON.contains(&first) => Ending::Semicolon,
+            _ => Ending::Any,
+        };
+        (format!("{first} {second}"), self.end_of(at, ending))
+    }
+
+    /// The token after a bracket's partner.
+    fn close_of(&self, open: usize) -> usize {
+        let mut depth = 0_usize;
+        for at in open..self.tokens.len() {
+            match self.word(at) {
+                "{" | "(" | "[" => depth += 1,
+                "}" | ")" | "]" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 {
+                return at + 1;
+            }
+        }
+        self.tokens.len()
+    }
+
+    /// The token after an item that begins here.
+    fn end_of(&self, from: usize, ending: Ending) -> usize {
+        let mut depth = 0_usize;
+        for at in from..self.tokens.len() {
+            let word = self.word(at);
+            match word {
+                "{" | "(" | "[" => depth += 1,
+                "}" | ")" | "]" if depth == 0 => return at,
+                "}" | ")" | "]" => depth -= 1,
+                _ => {}
+            }
+            let is_end = match word {
+                "}" => matches!(ending, Ending::Block | Ending::Any),
+                ";" => ending != Ending::Enclosing,
+                "," => ending == Ending::Any,
+                _ => false,
+            };
+            if is_end && depth == 0 {
+                return at + 1;
+            }
+        }
+        self.tokens.len()
+    }
+}
+
+/// Goes through a text.
+struct Scan<'t> {
+    text: &'t [u8],
+    at: usize,
+    language: Language,
+}
+
+impl Scan<'_> {
+    fn peek(&self, ahead: usize) -> u8 {
+        self.text.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    /// The next token: where it begins and ends.
+    fn token(&mut self) -> Option<(usize, usize)> {
+        self.skip_space();
+        let start = self.at;
+        let first = *self.text.get(start)?;
+        match first {
+            b'"' => self.quoted(b'"'),
+            b'`' if self.language == Language::Go => {
+                self.at += 1;
+                self.until(b"`");
+            }
+            b'\'' => self.apostrophe(),
+            first if is_word(first) => self.word(),
+            _ => self.at += 1,
+        }
+        Some((start, self.at))
+    }
+
+    fn skip_space(&mut self) {
+        loop {
+            match (self.peek(0), self.peek(1)) {
+                (b'/', b'/') => self.until(b"\n"),
+                (b'/', b'*') => self.comment(),
+                (byte, _) if byte.is_ascii_whitespace() => self.at += 1,
+                _ => return,
+            }
+        }
+    }
+
+    /// A comment; in Rust they nest.
+    fn comment(&mut self) {
+        self.at += 2;
+        let mut depth = 1;
+        while depth > 0 && self.at < self.text.len() {
+            match (self.peek(0), self.peek(1)) {
+                (b'*', b'/') => {
+                    depth -= 1;
+                    self.at += 2;
+                }
+                (b'/', b'*') if self.language == Language::Rust => {
+                    depth += 1;
+                    self.at += 2;
+                }
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// Goes behind the next place with these bytes.
+    fn until(&mut self, end: &[u8]) {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let found = rest.windows(end.len()).position(|window| window == end);
+        self.at = found.map_or(self.text.len(), |found| self.at + found + end.len());
+    }
+
+    fn quoted(&mut self, quote: u8) {
+        self.at += 1;
+        while self.at < self.text.len() {
+            match self.peek(0) {
+                b'\\' => self.at += 2,
+                byte => {
+                    self.at += 1;
+                    if byte == quote {
+                        return;
+                    }
+                }
+            }
+        }
+        self.at = self.text.len();
+    }
+
+    /// A character, or the begin of a lifetime.
+    fn apostrophe(&mut self) {
+        // The length of what would be the character.
+        let length = match self.peek(1) {
+            0xf0.. => 4,
+            0xe0.. => 3,
+            0xc0.. => 2,
+            _ => 1,
+        };
+        let is_character = self.language == Language::Go
+            || self.peek(1) == b'\\'
+            || self.peek(1 + length) == b'\'';
+        if is_character {
+            self.quoted(b'\'');
+        } else {
+            self.at += 1;
+        }
+    }
+
+    /// A word, or a raw string behind its `r`.
+    fn word(&mut self) {
+        let start = self.at;
+        while is_word(self.peek(0)) {
+            self.at += 1;
+        }
+        let word = self.text.get(start..self.at).unwrap_or_default();
+        if self.language != Language::Rust || !matches!(word, b"r" | b"br" | b"cr") {
+            return;
+        }
+        let mut marks = 0;
+        while self.peek(marks) == b'#' {
+            marks += 1;
+        }
+        if self.peek(marks) == b'"' {
+            self.at += marks + 1;
+            let end = [&[b'"'][..], &vec![b'#'; marks]].concat();
+            self.until(&end);
+        }
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        let items = rust_tests(text).into_iter();
+        items.map(|item| item.name).collect()
+    }
+
+    #[test]
+    fn items_for_tests_are_found_with_all_their_attributes() {
+        let text = "pub fn a() {}\n#[ignore]\n#[cfg(test)]\npub(crate) mod tests { fn b() { '}'; } }\nfn c() {}\n";
+        let [item] = rust_tests(text).try_into().unwrap();
+        assert_eq!(item.name, "mod tests");
+        assert!(item.text.starts_with("#[ignore]") && item.text.ends_with("'}'; } }"));
+        for (text, name) in [
+            ("#[test] fn a() {}", "fn a"),
+            ("#[tokio::test(flavor = \"x\")] async fn a() {}", "async fn"),
+            ("#[cfg(all(test, unix))] mod t;", "mod t"),
+            ("#[cfg(test)] use a::{b, c};", "use a"),
+            ("#[cfg(test)] const A: [u8; 1] = [{ 1 }];", "const A"),
+            ("struct A { #[cfg(test)] pub b: u8, c: u8 }", "b :"),
+            ("#![cfg(test)] fn a() {}", "#![cfg(test)]"),
+        ] {
+            assert_eq!(names(text), [name], "{text}");
+        }
+        assert_eq!(
+            names("#[test] fn a() {} #[test] fn a() {}"),
+            ["fn a", "fn a (2)"]
+        );
+    }
+
+    #[test]
+    fn an_item_ends_where_it_ends() {
+        for (text, end) in [
+            ("#[cfg(test)] use a::{b, c}; fn d() {}", "c};"),
+            ("#[cfg(test)] mod t { /* } /* } */ */ } fn d() {}", "*/ }"),
+            (
+                "#[cfg(test)] mod t { r#\"}\"}\"#; \"\\\"}\" } fn d() {}",
+                "\" }",
+            ),
+            (
+                "#[cfg(test)] fn a<'a, B>(b: &'a B) { '\\''; } fn d() {}",
+                "'; }",
+            ),
+            ("struct A { #[cfg(test)] b: u8, c: u8 }", "u8,"),
+            ("mod m { #![cfg(test)] fn a() {} } fn d() {}", "{}"),
+        ] {
+            let items = rust_tests(text);
+            assert!(items[0].text.ends_with(end), "{items:?}");
+            assert!(!items[0].text.contains("fn d"), "{items:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_test_is_passed_over() {
+        for text in [
+            "#[cfg(not(test))] fn a() {}",
+            "#[cfg_attr(test, derive(A))] struct B;",
+            "// #[cfg(test)] mod a {}\n",
+            "const A: &str = \"#[test] fn a() {}\";",
+            "#[cfg(feature = \"test\")] fn a() {}",
+            "macro_rules! a { ($(#[$m:meta])*) => {} }",
+            "#[",
+            "#",
+            "'",
+        ] {
+            assert_eq!(names(text), [] as [&str; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_function_in_go_is_found_only_as_code() {
+        let text = "package a\n/* func TestMain( */ var s = `func TestMain(`\nfunc /**/ TestMain (m *M) { '}' }\nvar b int";
+        let found = go_function(text, "TestMain").unwrap();
+        assert!(found.ends_with("'}' }"), "{found}");
+        for text in [
+            "// func TestMain(\n",
+            "func TestMainly() {}",
+            "func a() { TestMain() }",
+        ] {
+            assert_eq!(go_function(text, "TestMain"), None, "{text}");
+        }
+    }
+}
