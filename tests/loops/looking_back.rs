@@ -91,7 +91,7 @@ fn the_newest_session_is_first_also_within_a_second() {
         workplace.gate(&["run", "--json", "--session", key, "--", "true"]);
     }
     let order = ["c", "test", "a", "b"];
-    let second = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+    let second = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_001);
     for (key, later) in order.into_iter().rev().zip(1..) {
         let shown = workplace.gate(&["memory", "show", key, "--json"]).json();
         let folder = shown["path"].as_str().unwrap().to_owned();
