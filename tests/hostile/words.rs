@@ -42,7 +42,7 @@ fn reasons_reach_a_terminal_without_what_does_something_to_it() {
         let text = visible(&said);
         assert!(text.starts_with("fail\n"), "{text}");
         // Each reason is one line, so that no line of it looks like the host's.
-        assert_eq!(text.lines().count(), 3, "{text}");
+        assert_eq!(said.stdout.lines().count(), 3, "{text}");
     }
 }
 

@@ -105,7 +105,7 @@ fn the_newest_session_is_first_also_within_a_second() {
     let listed = workplace.gate(&["sessions", "--json"]).json();
     assert_eq!(
         listed["sessions"][0]["written_at_ms"],
-        json!(1_800_000_000_004_u64)
+        json!(1_800_000_001_004_u64)
     );
 }
 

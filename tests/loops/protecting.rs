@@ -118,6 +118,7 @@ fn warnings(outcome: &crate::harness::Outcome) -> Vec<String> {
     let events = outcome.events("warning").into_iter();
     events
         .map(|event| event["message"].as_str().unwrap().to_owned())
+        .filter(|message| !message.starts_with("no prompt"))
         .collect()
 }
 

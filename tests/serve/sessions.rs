@@ -360,8 +360,6 @@ fn sessions_are_kept_apart_from_loops() {
         let said = refused(store);
         assert!(said.contains("keep sessions in another folder"), "{said}");
     }
-    let said = refused("s3://bucket/prefix");
-    assert!(said.contains("feature `bucket`"), "{said}");
     let none = Served::start(Command::new(binary()), &[]).unwrap();
     let answer = Harness(none.connect().unwrap()).get("any");
     assert_eq!(

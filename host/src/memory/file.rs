@@ -126,6 +126,7 @@ impl<'g> FileStore<'g> {
     }
 
     /// Removes a session that can't be opened because it has no checkpoint that can be read.
+    #[cfg(feature = "serve")]
     pub(crate) fn remove_unreadable(
         root: &Path,
         key: &SessionKey,

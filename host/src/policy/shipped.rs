@@ -62,6 +62,7 @@ impl Shipped {
     }
 
     #[cfg(not(feature = "policies"))]
+    #[expect(clippy::unused_self, reason = "with the feature each has its own")]
     pub(super) fn parts(self) -> Option<&'static Parts> {
         None
     }

@@ -1,6 +1,8 @@
 //! Items of source files that decide about tests: found by a scan that knows comments, literals and brackets, and no
 //! grammar. Takes time in proportion to the text.
 
+use std::collections::BTreeMap;
+
 /// The language of a source file, as far as its comments and literals tell it apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
@@ -10,9 +12,10 @@ pub(super) enum Language {
 
 /// A part of a source file, with a name for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SourceItem<'t> {
+pub(super) struct SourceItem {
     pub(super) name: String,
-    pub(super) text: &'t str,
+    /// Its words and signs, without the test functions in it, which are items of their own.
+    pub(super) text: String,
 }
 
 /// Attributes that make a function a test, by the last name of their path.
@@ -34,34 +37,39 @@ const WITH_BLOCK: &[&str] = &[
 /// What begins an item that ends with a semicolon, whatever blocks are in it.
 const WITH_SEMICOLON: &[&str] = &["use", "const", "static", "type", "let"];
 
-/// Each item of a source file in Rust that is only there for tests, with its attributes.
-pub(super) fn rust_tests(text: &str) -> Vec<SourceItem<'_>> {
+/// Each item of a source file in Rust that is only there for tests, with its attributes. A test function in a module is one, too,
+/// so that a test can be added to a module that is there.
+pub(super) fn rust_tests(text: &str) -> Vec<SourceItem> {
     if !text.contains('#') {
         return Vec::new();
     }
     let source = Tokens::of(text, Language::Rust);
-    let mut items: Vec<SourceItem<'_>> = Vec::new();
-    let mut at = 0;
-    while at < source.tokens.len() {
-        let Some(attributes) = source.attributes(at) else {
-            at += 1;
-            continue;
+    let mut found = Vec::new();
+    for outer in source.tests(0, source.tokens.len(), |attributes| attributes.is_test) {
+        let is_function = |attributes: &Attributes| attributes.marks_function;
+        let inner = if outer.name.starts_with("mod ") || outer.is_inner {
+            source.tests(outer.begin, outer.to, is_function)
+        } else {
+            Vec::new()
         };
-        if !attributes.is_test {
-            at = attributes.end;
-            continue;
-        }
-        let (name, end) = source.item(&attributes);
-        let same = items.iter().filter(|item| item.name == name).count();
-        let name = match same {
-            0 => name,
-            same => format!("{name} ({})", same + 1),
-        };
-        let text = source.text(at, end);
-        items.push(SourceItem { name, text });
-        at = end.max(attributes.end);
+        found.push((outer.name.clone(), source.words(&outer, &inner)));
+        let inner = inner.iter().map(|function| {
+            let name = format!("{}::{}", outer.name, function.name);
+            (name, source.words(function, &[]))
+        });
+        found.extend(inner);
     }
-    items
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let numbered = found.into_iter().map(|(name, text)| {
+        let same = seen.entry(name.clone()).or_default();
+        *same += 1;
+        let name = match same {
+            1 => name,
+            same => format!("{name} ({same})"),
+        };
+        SourceItem { name, text }
+    });
+    numbered.collect()
 }
 
 /// A function of a source file in Go.
@@ -95,11 +103,24 @@ enum Ending {
     Enclosing,
 }
 
+/// An item, by its tokens.
+struct Range {
+    name: String,
+    from: usize,
+    /// Where its attributes end.
+    begin: usize,
+    to: usize,
+    /// Its attribute stands in it.
+    is_inner: bool,
+}
+
 /// Attributes one after the other.
 struct Attributes {
     /// The token after them.
     end: usize,
     is_test: bool,
+    /// They make a function a test.
+    marks_function: bool,
     /// They are about what they are in.
     is_inner: bool,
 }
@@ -131,6 +152,45 @@ impl<'t> Tokens<'t> {
         })
     }
 
+    /// The items between two tokens whose attributes are meant, none of them in another.
+    fn tests(&self, from: usize, to: usize, is_meant: impl Fn(&Attributes) -> bool) -> Vec<Range> {
+        let mut found = Vec::new();
+        let mut at = from;
+        while at < to {
+            let Some(attributes) = self.attributes(at) else {
+                at += 1;
+                continue;
+            };
+            if !is_meant(&attributes) {
+                at = attributes.end;
+                continue;
+            }
+            let (name, end) = self.item(&attributes);
+            let next = end.max(attributes.end);
+            found.push(Range {
+                name,
+                from: at,
+                begin: attributes.end,
+                to: next,
+                is_inner: attributes.is_inner,
+            });
+            at = next;
+        }
+        found
+    }
+
+    /// The words of an item without those of the ones in it.
+    fn words(&self, item: &Range, without: &[Range]) -> String {
+        let mut words = Vec::new();
+        let mut at = item.from;
+        for inner in without {
+            words.extend((at..inner.from).map(|at| self.word(at)));
+            at = inner.to;
+        }
+        words.extend((at..item.to).map(|at| self.word(at)));
+        words.join(" ")
+    }
+
     /// The text of these tokens, with what is between them.
     fn text(&self, from: usize, to: usize) -> &'t str {
         let start = self
@@ -152,11 +212,14 @@ impl<'t> Tokens<'t> {
                 break;
             }
             let end = self.close_of(open);
-            let is_test = self.is_test(open + 1, end.saturating_sub(1));
+            let inside = (open + 1, end.saturating_sub(1));
+            let marks_function = self.marks_function(inside.0, inside.1);
+            let is_test = marks_function || self.is_for_tests(inside.0, inside.1);
             at = end;
             found = Some(Attributes {
                 end,
-                is_test: is_test || found.is_some_and(|it| it.is_test),
+                is_test: is_test || found.as_ref().is_some_and(|it| it.is_test),
+                marks_function: marks_function || found.is_some_and(|it| it.marks_function),
                 is_inner,
             });
         }
@@ -164,14 +227,16 @@ impl<'t> Tokens<'t> {
     }
 
     /// Whether an attribute says that what follows is only there for tests.
-    fn is_test(&self, from: usize, to: usize) -> bool {
-        if self.word(from) == "cfg" {
-            let is_meant = |at: usize| {
-                let is_not = self.word(at - 1) == "(" && self.word(at - 2) == "not";
-                self.word(at) == "test" && !is_not
-            };
-            return (from + 2..to).any(is_meant);
-        }
+    fn is_for_tests(&self, from: usize, to: usize) -> bool {
+        let is_meant = |at: usize| {
+            let is_not = self.word(at - 1) == "(" && self.word(at - 2) == "not";
+            self.word(at) == "test" && !is_not
+        };
+        self.word(from) == "cfg" && (from + 2..to).any(is_meant)
+    }
+
+    /// Whether an attribute makes a function a test.
+    fn marks_function(&self, from: usize, to: usize) -> bool {
         let path = (from..to).take_while(|at| !matches!(self.word(*at), "(" | "="));
         path.last()
             .is_some_and(|last| TEST_ATTRIBUTES.contains(&self.word(last)))
@@ -373,6 +438,10 @@ fn is_word(byte: u8) -> bool {
 mod tests {
     use super::*;
 
+    fn names_of(items: &[SourceItem]) -> Vec<&str> {
+        items.iter().map(|item| item.name.as_str()).collect()
+    }
+
     fn names(text: &str) -> Vec<String> {
         let items = rust_tests(text).into_iter();
         items.map(|item| item.name).collect()
@@ -383,7 +452,7 @@ mod tests {
         let text = "pub fn a() {}\n#[ignore]\n#[cfg(test)]\npub(crate) mod tests { fn b() { '}'; } }\nfn c() {}\n";
         let [item] = rust_tests(text).try_into().unwrap();
         assert_eq!(item.name, "mod tests");
-        assert!(item.text.starts_with("#[ignore]") && item.text.ends_with("'}'; } }"));
+        assert!(item.text.starts_with("# [ ignore ]") && item.text.ends_with("'}' ; } }"));
         for (text, name) in [
             ("#[test] fn a() {}", "fn a"),
             ("#[tokio::test(flavor = \"x\")] async fn a() {}", "async fn"),
@@ -404,23 +473,40 @@ mod tests {
     #[test]
     fn an_item_ends_where_it_ends() {
         for (text, end) in [
-            ("#[cfg(test)] use a::{b, c}; fn d() {}", "c};"),
-            ("#[cfg(test)] mod t { /* } /* } */ */ } fn d() {}", "*/ }"),
+            ("#[cfg(test)] use a::{b, c}; fn d() {}", "c } ;"),
+            ("#[cfg(test)] mod t { /* } /* } */ */ } fn d() {}", "t { }"),
             (
                 "#[cfg(test)] mod t { r#\"}\"}\"#; \"\\\"}\" } fn d() {}",
                 "\" }",
             ),
             (
                 "#[cfg(test)] fn a<'a, B>(b: &'a B) { '\\''; } fn d() {}",
-                "'; }",
+                "' ; }",
             ),
-            ("struct A { #[cfg(test)] b: u8, c: u8 }", "u8,"),
-            ("mod m { #![cfg(test)] fn a() {} } fn d() {}", "{}"),
+            ("struct A { #[cfg(test)] b: u8, c: u8 }", "u8 ,"),
+            ("mod m { #![cfg(test)] fn a() {} } fn d() {}", "{ }"),
         ] {
             let items = rust_tests(text);
             assert!(items[0].text.ends_with(end), "{items:?}");
             assert!(!items[0].text.contains("fn d"), "{items:?}");
         }
+    }
+
+    #[test]
+    fn a_test_is_an_item_of_its_own_in_its_module() {
+        let before = "#[cfg(test)] mod t { use super::*; #[test] fn a() { x(); } fn help() {} }";
+        let after = "#[cfg(test)]\nmod t {\n  use super::*;\n  #[test]\n  fn b() { y(); }\n\n  #[test]\n  fn a() { x(); }\n  fn help() {}\n}";
+        let (before, after) = (rust_tests(before), rust_tests(after));
+        assert_eq!(names_of(&before), ["mod t", "mod t::fn a"]);
+        assert_eq!(names_of(&after), ["mod t", "mod t::fn b", "mod t::fn a"]);
+        assert!(before.iter().all(|item| after.contains(item)));
+        // A helper may stand in for what is tested.
+        let helper =
+            "#[cfg(test)] mod t { use super::*; fn x() {} #[test] fn a() { x(); } fn help() {} }";
+        assert!(!rust_tests(helper).contains(&before[0]));
+        let skipped =
+            "#[cfg(test)] mod t { use super::*; #[test] #[ignore] fn a() { x(); } fn help() {} }";
+        assert!(!rust_tests(skipped).contains(&before[1]));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! | --- | --- | --- |
 //! | `.json`, `.toml`, `.yaml` | `/a/b` | the value there |
 //! | `.cfg`, `.ini` | `/name` | the lines below `[name]` |
-//! | `.rs` | `/cfg(test)` | each item that is only there for tests; new items are allowed |
+//! | `.rs` | `/cfg(test)` | each item that is only there for tests; new items are allowed, and new tests in a module that is there |
 //! | `.go` | `/func/NAME` | the function of that name |
 //! | `.py` | `/statements` | everything, if there is anything but white space |
 
@@ -171,7 +171,7 @@ fn in_source(text: &str, syntax: Syntax, pointers: &[String]) -> Option<Parts> {
                 let items = rust_tests(text).into_iter();
                 parts.extend(items.map(|item| {
                     let part = format!("{pointer}#{}", item.name);
-                    (part, digest(item.text))
+                    (part, digest(&item.text))
                 }));
             }
             (Syntax::Go, Some(name)) => {

@@ -304,6 +304,12 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
         cargo.args(targets).args(locked());
         process::run(cargo.args(["--", "-D", "warnings"]))?;
     }
+    // The workspace has all features: as it is released, and as the demo builds it.
+    for features in [&[][..], &["--no-default-features"]] {
+        let mut cargo = run.workspace.cargo(&["clippy", "--package", "ralph-gate"]);
+        cargo.args(features).args(locked());
+        process::run(cargo.args(["--", "-D", "warnings"]))?;
+    }
     Ok(Counts::passed())
 }
 

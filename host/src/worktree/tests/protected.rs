@@ -387,15 +387,28 @@ fn a_test_in_a_source_file_may_neither_change_nor_go_and_new_ones_are_allowed() 
     )
     .write("src/new.rs", tests);
     assert!(work.differences(&baseline).is_empty());
+    // In the module that is there, too, but nothing that could stand in for what is tested.
+    let added = |item: &str| tests.replace("mod tests {", &format!("mod tests {{\n    {item}\n"));
+    work.write("src/lib.rs", added("#[test]\n    fn more() {}"));
+    assert!(work.differences(&baseline).is_empty());
+    work.write("src/lib.rs", added("macro_rules! assert_eq { () => {} }"));
+    assert_eq!(
+        work.differences(&baseline),
+        ["src/lib.rs/cfg(test)#mod tests Changed"]
+    );
     work.write("src/lib.rs", tests.replace("assert_eq!(1 + 1, 2);", ""));
-    let changed = ["src/lib.rs/cfg(test)#mod tests Changed"];
+    let changed = ["src/lib.rs/cfg(test)#mod tests::fn adds Changed"];
     assert_eq!(work.differences(&baseline), changed);
     work.write(
         "src/lib.rs",
         tests.replace("#[cfg(test)]", "#[cfg(any())]\n#[cfg(test)]"),
     );
+    let changed = ["src/lib.rs/cfg(test)#mod tests Changed"];
     assert_eq!(work.differences(&baseline), changed);
-    let removed = ["src/lib.rs/cfg(test)#mod tests Removed"];
+    let removed = [
+        "src/lib.rs/cfg(test)#mod tests Removed",
+        "src/lib.rs/cfg(test)#mod tests::fn adds Removed",
+    ];
     work.write("src/lib.rs", "fn a() {}");
     assert_eq!(work.differences(&baseline), removed);
     work.remove("src/lib.rs");
