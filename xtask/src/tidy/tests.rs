@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -72,8 +73,10 @@ fn findings(root: &Path) -> Vec<(&'static str, Violation)> {
 
 /// What the change adds to the findings.
 fn added(change: impl FnOnce(&Tree)) -> Vec<(&'static str, Violation)> {
+    static BEFORE: LazyLock<Vec<(&'static str, Violation)>> =
+        LazyLock::new(|| Tree::copy().findings());
+    let before = &*BEFORE;
     let tree = Tree::copy();
-    let before = tree.findings();
     change(&tree);
     tree.findings()
         .into_iter()
