@@ -92,7 +92,7 @@ fn git_runs_with_the_settings_that_hold_no_credentials() {
         ("GIT_CONFIG_VALUE_0", "AUTHORIZATION: basic eDpzZWNyZXQ="),
         ("GIT_CONFIG_KEY_1", "maintenance.auto"),
         ("GIT_CONFIG_VALUE_1", "false"),
-        ("PIP_INDEX_URL", "https://a-token@pypi.example/simple"),
+        ("PIP_INDEX_URL", "https://a-token@packages.example/simple"),
     ];
     let turns = [vec![work(), promise()]];
     let outcome = workplace

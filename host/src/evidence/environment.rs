@@ -432,7 +432,7 @@ mod tests {
     #[test]
     fn a_token_in_a_url_or_a_header_is_withheld() {
         let ours = [
-            ("PIP_INDEX_URL", "https://a1b2c3d4@pypi.example/simple"),
+            ("PIP_INDEX_URL", "https://a1b2c3d4@packages.example/simple"),
             (
                 "UV_INDEX",
                 "x=https://plain.example/ y=https://t0ken@b.example/",
