@@ -292,7 +292,7 @@ fn the_values_that_steer_a_runner_may_not_appear() {
     for name in [
         "dev-dependencies",
         "build-dependencies",
-        "workspace",
+        "workspace.dependencies",
         "patch.crates-io",
         "profile.test",
     ] {
