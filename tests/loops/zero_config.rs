@@ -43,6 +43,36 @@ fn a_loop_needs_no_configuration_where_the_command_line_names_a_check() {
 }
 
 #[test]
+fn a_loop_without_a_configuration_protects_what_init_would() {
+    let files = [
+        ("conftest.py", ""),
+        ("tests/test_work.sh", "grep -q done done.txt\n"),
+    ];
+    let workplace = Workplace::without_config(&files);
+    let arguments = [
+        "--json",
+        "--check",
+        "sh tests/test_work.sh",
+        "--max-iters",
+        "9",
+    ];
+    let rigged = write("tests/test_work.sh", "true\n");
+    let outcome = workplace
+        .start_with(&arguments, &[], &[vec![rigged]])
+        .finish();
+    outcome.stopped("no_progress", None, 3);
+    outcome.always_tampered("frozen");
+    // What was protected then is protected when it goes on, whatever the agent has added since.
+    let resumed = workplace.resume(&[vec![write("package.json", "{}")]]);
+    resumed.always_tampered("frozen");
+    // Work that leaves them as they are, and new tests, are welcome.
+    let workplace = Workplace::without_config(&files);
+    let honest = vec![work(), write("tests/test_more.sh", "true\n")];
+    let outcome = workplace.start_with(&arguments, &[], &[honest]).finish();
+    outcome.stopped("completed", None, 1);
+}
+
+#[test]
 fn without_a_configuration_and_without_a_check_there_is_no_loop() {
     let workplace = Workplace::without_config(CHECK);
     let outcome = workplace

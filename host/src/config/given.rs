@@ -37,6 +37,9 @@ impl Config {
             self.checks.insert(id.clone(), Check::Command { program });
             self.given.ids.push(id);
         }
+        if let Some(protection) = &given.protection {
+            self.tripwires = Self::read(&self.file, protection)?.tripwires;
+        }
         self.given.given = given.clone();
         Ok(())
     }

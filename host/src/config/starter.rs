@@ -7,7 +7,7 @@ use ralph_gate_component::Word as _;
 use serde::Serialize;
 
 use super::catalogue::{CARGO, CI, CMAKE, Ecosystem, SAMPLES, TASK_FILES, TASKS};
-use super::survey::{Proposal, Survey};
+use super::survey::{Proposal, Survey, survey};
 use crate::runner::agents::Client;
 
 /// What is written.
@@ -259,6 +259,13 @@ fn argv_of(agent: Client) -> &'static str {
 
 const TASK: &str =
     "# The task; `--prompt` and `--prompt-file` win over it:\n# prompt_file = \"TASK.md\"\n";
+
+/// What `init` would protect in a workspace, as `[tripwires]`, and the names of the ecosystems.
+pub fn protection(workspace: &Path) -> (String, Vec<&'static str>) {
+    let plan = Plan::new(workspace, survey(workspace), |_| Ok(()));
+    let names = plan.ecosystems.iter().map(|it| it.name).collect();
+    (tripwires(&plan), names)
+}
 
 /// What may not change, by the ecosystems that are there and the files that checks start.
 fn tripwires(plan: &Plan) -> String {

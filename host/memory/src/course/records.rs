@@ -102,6 +102,9 @@ pub struct Given {
     /// The most that the loop may cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_budget_usd: Option<String>,
+    /// What is looked after where there is no configuration to say so: a configuration's `[tripwires]`, as TOML.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<String>,
 }
 
 impl Given {
@@ -111,6 +114,7 @@ impl Given {
             checks,
             loop_max_iters: iterations,
             cost_budget_usd: budget,
+            protection: None,
         }
     }
 
@@ -130,6 +134,7 @@ impl Given {
             },
             loop_max_iters: self.loop_max_iters.or(other.loop_max_iters),
             cost_budget_usd: self.cost_budget_usd.or(other.cost_budget_usd),
+            protection: self.protection.or(other.protection),
         }
     }
 }

@@ -2,18 +2,19 @@
 
 use std::path::PathBuf;
 
-use ralph_gate::config::{Config, ConfigError};
+use ralph_gate::config::{Config, ConfigError, starter};
 use ralph_gate::memory::course::{Given, LoopRecord};
 use ralph_gate::memory::{SessionKey, View};
 use ralph_gate::runner::{self, RunError};
 
 use super::super::args::RunArgs;
 use super::super::error::CliError;
+use super::super::terminal::Terminal;
 use super::load;
 
 /// The configuration with what was given for this loop. A loop that is resumed keeps what it began with, as far as
 /// nothing else is given.
-pub(super) fn configuration(args: &RunArgs) -> Result<Config, CliError> {
+pub(super) fn configuration(args: &RunArgs, terminal: &Terminal) -> Result<Config, CliError> {
     let (mut config, missing) = match load(args.config.as_deref()) {
         Err(error) if args.config.is_none() && is_missing(&error) => {
             let here = std::path::absolute(".").unwrap_or_else(|_| PathBuf::from("."));
@@ -27,8 +28,20 @@ pub(super) fn configuration(args: &RunArgs) -> Result<Config, CliError> {
     {
         given = given.or(before);
     }
-    if let Some(missing) = missing.filter(|_| given.checks.is_empty()) {
-        return Err(missing);
+    if let Some(missing) = missing {
+        if given.checks.is_empty() {
+            return Err(missing);
+        }
+        if given.protection.is_none() && !args.resume {
+            let (protection, names) = starter::protection(&config.workspace);
+            if !terminal.is_json() {
+                let names = names.join(", ");
+                terminal.warn(|_| {
+                    format!("frozen tests, lock files and test settings of {names}; new test files are allowed\n")
+                });
+            }
+            given.protection = Some(protection);
+        }
     }
     config.give(&given)?;
     Ok(config)

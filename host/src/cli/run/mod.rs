@@ -41,7 +41,7 @@ const GROUPS_ONLY: &str = "on this system only process groups can be killed, so 
     may outlive the loop; run it in a container when that matters";
 
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
-    let config = given::configuration(args)?;
+    let config = given::configuration(args, terminal)?;
     let task = route(args, &config)?;
     see_that_nothing_changed(args, &config, &task)?;
     // A server has routed the request itself. Its configuration may describe checks for requests to choose from.
