@@ -60,7 +60,7 @@ fn a_loop_without_a_configuration_protects_what_init_would() {
     let outcome = workplace
         .start_with(&arguments, &[], &[vec![rigged]])
         .finish();
-    outcome.stopped("no_progress", None, 3);
+    outcome.stopped("no_progress", Some("no_progress_limit"), 3);
     outcome.always_tampered("frozen");
     // What was protected then is protected when it goes on, whatever the agent has added since.
     let resumed = workplace.resume(&[vec![write("package.json", "{}")]]);
