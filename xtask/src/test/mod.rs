@@ -315,8 +315,20 @@ fn clippy(run: &mut Run<'_>) -> Result<Counts> {
 
 fn tests(run: &mut Run<'_>) -> Result<Counts> {
     replay::clear(run.workspace)?;
+    // Without them, the tests of what they do with the command's output only say so.
+    let skips: Vec<Skip> = ["bash", "jq"]
+        .into_iter()
+        .filter_map(|name| {
+            let reason = setup::ensure_package(run.workspace, name).err()?;
+            Some(Skip {
+                name: format!("tests with {name}"),
+                reason,
+            })
+        })
+        .collect();
     // Without doc tests, which are a step of their own.
-    run_tests(run, &["--lib", "--bins", "--tests"])
+    let counts = run_tests(run, &["--lib", "--bins", "--tests"])?;
+    Ok(Counts { skips, ..counts })
 }
 
 /// The same thousand tables in other implementations.
