@@ -258,7 +258,7 @@ fn a_check_is_written_only_if_its_program_is_there_and_can_run() {
     );
     assert_eq!(folder.accepted(), ["go_test"]);
 
-    // A wrapper without what it starts, and a script of packages that nobody installed.
+    // A wrapper without what it starts, and a script of packages that are not installed.
     let files = [
         ("go.mod", "module m\n"),
         ("build.gradle", ""),

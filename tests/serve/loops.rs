@@ -563,7 +563,7 @@ fn the_events_of_a_loop_that_is_resumed_go_on_with_the_same_numbers() {
     let resumed = connection.post("/v1/loops/waiting/resume", "{}").unwrap();
     assert_eq!(resumed.status, 200, "{}", resumed.body);
     let second = connection.events().unwrap();
-    // Whoever was cut off before the loop was canceled misses nothing of either run.
+    // A client that was cut off before the loop was canceled misses nothing of either run.
     let last = first.len() - 1;
     let expected = [&first[last..], second.as_slice()].concat();
     assert_eq!(from(&last.to_string()), expected);

@@ -68,7 +68,7 @@ pub enum ConfigError {
         /// Every problem, at its place in the file.
         problems: Vec<Problem>,
     },
-    /// Nothing must hold, and no mode is written: nobody has asked for that.
+    /// Nothing must hold, and no mode is written: the request is empty.
     #[error("{}: {}", file.display(), nothing_asked(checks))]
     NothingAsked {
         /// The file.

@@ -279,7 +279,7 @@ impl<'l> Loop<'l> {
         }
     }
 
-    /// Of an agent that is not known nobody can tell whether it needs one.
+    /// An unknown agent may or may not need one.
     fn warn_of_no_prompt(&self) {
         let is_ours = !self.agent.argv.is_empty();
         if is_ours && self.agent.client == Client::Command && !self.agent.has_task(self.config) {

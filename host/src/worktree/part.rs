@@ -314,7 +314,7 @@ mod tests {
             let hidden = format!("# a{end}[tool:pytest]{end}addopts = -q\n");
             assert_eq!(parts("setup.cfg", &hidden, pointers).len(), 1, "{end:?}");
             if end == "\r" {
-                // Everybody ends a line there.
+                // All of them end a line there.
                 continue;
             }
             let before = format!("[tool:pytest]\n# a{end}[other]\naddopts = -q\n");

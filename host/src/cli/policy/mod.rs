@@ -66,7 +66,7 @@ impl Policies {
         })
     }
 
-    /// Tells nobody.
+    /// Tells nothing.
     pub(crate) fn silent() -> Arc<dyn PolicyRunner> {
         Arc::new(Self {
             host: OnceLock::new(),

@@ -40,7 +40,7 @@ pub(in super::super) fn is_wanted(plain: bool, terminal: &Terminal) -> bool {
     !plain && !terminal.is_json() && !terminal.is_quiet() && can_move && stdout().is_terminal()
 }
 
-/// Whether a line of somebody else would move what is drawn again in place.
+/// Whether a line from elsewhere would move what is drawn again in place.
 pub(in super::super) fn is_drawn() -> bool {
     IS_DRAWN.load(Ordering::SeqCst)
 }

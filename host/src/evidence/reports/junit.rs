@@ -355,7 +355,7 @@ impl Attempts {
         self.last
     }
 
-    /// Whether they are different tests: nobody reruns one that passed.
+    /// Whether they are different tests: a test that passed is not rerun.
     fn are_tests(&self) -> bool {
         self.passed > 1
     }

@@ -107,7 +107,7 @@ impl Feed {
     pub(super) fn subscribe(self: &Arc<Self>, last: Option<u64>) -> mpsc::Receiver<Piece> {
         let (sender, receiver) = mpsc::channel(WAITING);
         let (feed, news) = (Arc::clone(self), self.news.subscribe());
-        // Nobody has seen what has not happened: such a number is one of another server's life.
+        // No client has seen what has not happened: such a number is from before this server started.
         let last = last.filter(|last| *last <= news.borrow().count);
         let last = last.unwrap_or(self.earlier);
         tokio::spawn(async move { feed.send(sender, news, last).await });

@@ -110,7 +110,7 @@ impl Loops {
             let detail = format!("{limit} loops are running; try again when one has stopped");
             return Err(Problem::busy("too_many_loops", detail, limit));
         }
-        // Whoever heard the events of an earlier run goes on behind the last one.
+        // A client that heard the events of an earlier run goes on behind the last one.
         let feed = self.ended(key).map(|ended| Feed::behind(&ended));
         let feed = Arc::new(feed.unwrap_or_default());
         running.insert(key.clone(), Arc::clone(&feed));

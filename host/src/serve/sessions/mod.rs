@@ -289,7 +289,7 @@ fn remove(
             condition.check(store.state().revision)?;
             store.remove()
         }
-        // It has no version that anybody could name.
+        // It has no version to name.
         Err(MemoryError::Unreadable { .. }) if *condition == Condition::Any => {
             sessions.keep.remove_unreadable(key)
         }
