@@ -44,6 +44,16 @@ fn request(session: &str) -> Value {
     })
 }
 
+/// Begins the loop `waiting`, and cancels it in its first iteration. Gives the connection that did so.
+fn cancel_while_waiting(server: &Served) -> Connection {
+    let mut stream = begin(server, &request("waiting"));
+    while stream.event().unwrap().unwrap().0 != "iteration_started" {}
+    let mut connection = server.connect().unwrap();
+    connection.post("/v1/loops/waiting/cancel", "").unwrap();
+    stream.events().unwrap();
+    connection
+}
+
 /// Begins a loop. Gives the connection, on which its events come.
 fn begin(server: &Served, request: &Value) -> Connection {
     let mut connection = server.connect().unwrap();
@@ -263,11 +273,7 @@ no_progress_limit = 0
 fn a_request_that_somebody_edits_is_not_gone_on_with() {
     let place = place();
     let server = server(&place);
-    let mut stream = begin(&server, &request("waiting"));
-    while stream.event().unwrap().unwrap().0 != "iteration_started" {}
-    let mut connection = server.connect().unwrap();
-    connection.post("/v1/loops/waiting/cancel", "").unwrap();
-    stream.events().unwrap();
+    let mut connection = cancel_while_waiting(&server);
     let folder = place.work().join(".ralph/requests");
     let file = fs::read_dir(folder)
         .unwrap()
@@ -545,11 +551,7 @@ fn a_request_that_is_refused_takes_no_events_of_a_loop_that_has_ended() {
 fn the_events_of_a_loop_that_is_resumed_go_on_with_the_same_numbers() {
     let place = place();
     let server = server(&place);
-    let mut stream = begin(&server, &request("waiting"));
-    while stream.event().unwrap().unwrap().0 != "iteration_started" {}
-    let mut connection = server.connect().unwrap();
-    connection.post("/v1/loops/waiting/cancel", "").unwrap();
-    stream.events().unwrap();
+    let mut connection = cancel_while_waiting(&server);
     let from = |last: &str| {
         let mut connection = server.connect().unwrap();
         let headers = [("last-event-id", last)];
