@@ -75,6 +75,11 @@ fn the_mode_that_applies_is_printed_at_the_start() {
         .end();
     let first = outcome.stdout.lines().next().unwrap_or_default();
     assert!(first.contains("ralph mode (requested)"), "{outcome:?}");
+    let ralph = Workplace::new(&simple("").replace("mode = \"ralph\"\n", ""), &[]);
+    let outcome = ralph
+        .start_with(&["--quiet"], &[], &[vec![work(), promise()]])
+        .end();
+    assert_eq!(outcome.stderr, "ralph mode (requested)\n", "{outcome:?}");
     let [standard, ..] = configs();
     for arguments in [&[][..], &["--quiet"]] {
         let workplace = Workplace::new(&standard, &[]);

@@ -204,7 +204,18 @@ fn a_loop_runs_in_the_directory_that_is_asked_for() {
         (0, "completed after 1 iteration\n"),
         "{said:?}"
     );
-    assert_eq!(said.stderr, "");
+    assert_eq!(said.stderr, "ralph mode (requested)\n");
+}
+
+#[test]
+fn a_quiet_loop_still_warns_of_tests_that_nothing_protects() {
+    let config = "[contract]\ncompletion_checks = [\"tests\"]\nloop_max_iters = 1\n\n\
+        [checks.tests]\nkind = \"tests_green\"\nargv = [\"false\"]\n";
+    let workplace = Workplace::new(config, &[]);
+    let outcome = workplace.start_with(&["--quiet"], &[], &[vec![]]).end();
+    assert!(outcome.stderr.contains("warning:"), "{outcome:?}");
+    assert!(outcome.stderr.contains("changing its tests"), "{outcome:?}");
+    assert_eq!(outcome.stdout.lines().count(), 1, "{outcome:?}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// When to use colour; `auto` is on a terminal, unless `NO_COLOR` is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub(crate) color: Color,
-    /// Print only the result and errors
+    /// Print only the result, warnings and errors
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
     /// Change to this directory before anything else

@@ -1,17 +1,20 @@
 //! Tells of a loop as it goes: to the terminal, to a machine, and to whoever asks for the status.
 
+use std::io::Write as _;
+
 use ralph_gate::evidence::now_ms;
 use ralph_gate::runner::{Control, LoopEvent, Phase, Watch};
 
 use super::super::args::RunArgs;
 use super::super::terminal::{Terminal, print};
+use super::text::mode_and_reason;
 use super::{json, live, plain};
 
 /// How a loop is told of.
 enum Form {
     /// One JSON object a line.
     Json,
-    /// The end alone, for a person.
+    /// The end, for a person; the mode and warnings on standard error.
     Quiet(plain::Lines),
     /// Lines for a person.
     Plain(plain::Lines),
@@ -88,6 +91,11 @@ impl Watcher {
             Form::Json => json::line(event),
             Form::Quiet(lines) => match event {
                 LoopEvent::Ended { .. } => lines.describe(event),
+                // What protects less than a user may expect is said however quiet the loop is.
+                LoopEvent::Opened { mode, .. } => {
+                    return to_stderr(&format!("{}\n", mode_and_reason(*mode)));
+                }
+                LoopEvent::Warning(_) => return to_stderr(&lines.describe(event)),
                 _ => return,
             },
             Form::Plain(lines) => lines.describe(event),
@@ -101,6 +109,11 @@ impl Watcher {
             let _ = print(&text);
         }
     }
+}
+
+/// A reader that went away does not end the loop.
+fn to_stderr(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// What a phase is called.
