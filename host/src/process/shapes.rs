@@ -9,6 +9,7 @@ const MARKER: &str = "[redacted]";
 
 /// Prefixes of well-known tokens, with the fewest characters that follow.
 const PREFIXES: &[(&str, usize)] = &[
+    ("dckr_pat_", 20),
     ("github_pat_", 20),
     ("glpat-", 16),
     ("gho_", 20),
@@ -31,7 +32,25 @@ const PREFIXES: &[(&str, usize)] = &[
     ("xoxr-", 10),
     ("xoxs-", 10),
     ("AIza", 30),
+    ("SG.", 40),
 ];
+/// What the name of a variable or a field has whose value is a secret, in lower case.
+const SECRET_NAMES: &[&str] = &[
+    "access_key",
+    "access-key",
+    "accesskey",
+    "api_key",
+    "api-key",
+    "apikey",
+    "passwd",
+    "password",
+    "private_key",
+    "secret",
+    "token",
+];
+/// The most bytes of such a name, and the fewest of such a value.
+const MAX_NAME: usize = 64;
+const MIN_VALUE: usize = 16;
 /// Prefixes of identifiers of access keys, followed by 16 capital letters and digits.
 const ACCESS_KEYS: &[&str] = &["AKIA", "ASIA"];
 const ACCESS_KEY_LENGTH: usize = 16;
@@ -98,6 +117,8 @@ fn shape_at(text: &str, at: usize) -> Option<Range<usize>> {
     if !matches!(
         first,
         b'-' | b':'
+            | b'='
+            | b'S'
             | b'A'
             | b'B'
             | b'a'
@@ -117,7 +138,8 @@ fn shape_at(text: &str, at: usize) -> Option<Range<usize>> {
     let (before, rest) = text.split_at_checked(at)?;
     let found = match first {
         b'-' => private_key(rest),
-        b':' => url_credentials(rest),
+        b':' => url_credentials(rest).or_else(|| assignment(before, rest)),
+        b'=' => assignment(before, rest),
         _ => authorization(rest).or_else(|| {
             let is_part = |char: char| u8::try_from(char).is_ok_and(is_token);
             may_begin_word(before, is_part).then(|| token(rest))?
@@ -163,6 +185,26 @@ fn url_credentials(rest: &str) -> Option<Range<usize>> {
     let is_secret = user.contains(':') || (user.len() >= URL_TOKEN && has_digit(user));
     let begin = rest.len() - address.len();
     is_secret.then(|| begin..begin + user.len())
+}
+
+/// The value of `NAME_OF_A_SECRET=value` or `"name_of_a_secret": "value"`. Short values, and those without a digit, are words
+/// of a program more often than secrets.
+fn assignment(before: &str, rest: &str) -> Option<Range<usize>> {
+    let before = before.trim_end_matches([' ', '"', '\'', '\\']);
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let name = before.bytes().rev().take(MAX_NAME).take_while(is_part);
+    let name: Vec<u8> = name.map(|byte| byte.to_ascii_lowercase()).collect();
+    let name: String = name.into_iter().rev().map(char::from).collect();
+    SECRET_NAMES.iter().find(|known| name.contains(*known))?;
+    let after = rest.get(1..)?;
+    let value = after.trim_start_matches([' ', '"', '\'', '\\']);
+    let begin = rest.len() - value.len();
+    // Not beyond the next assignment, so that many of them are not read to the end again and again.
+    let length = count(value, |byte| is_credential(byte) && byte != b'=');
+    let value = value.get(..length)?;
+    let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_secret = length >= MIN_VALUE && has_digit(value) && has_letter;
+    is_secret.then(|| begin..begin + length)
 }
 
 /// The credentials of an `Authorization` header, without the scheme before them.
@@ -463,5 +505,37 @@ mod tests {
         ] {
             assert_eq!(redacted(text), text);
         }
+    }
+
+    #[test]
+    fn values_that_are_assigned_to_the_name_of_a_secret_are_found() {
+        let secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+        for before in [
+            "AWS_SECRET_ACCESS_KEY=",
+            "export OPENAI_API_KEY='",
+            "\"api_key\": \"",
+            "password = ",
+            "\\\"token\\\":\\\"",
+        ] {
+            let text = redacted(&format!("{before}{secret}"));
+            assert_eq!(text, format!("{before}[redacted]"));
+        }
+        let sendgrid = format!("SG.{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3");
+        assert_eq!(redacted(&sendgrid), "[redacted]");
+        for ordinary in [
+            "token: string",
+            "const token = parseNextToken(input);",
+            "password=short1",
+            "tokens=1234567890123456789 used",
+            "secret_santa: yes",
+        ] {
+            assert_eq!(redacted(ordinary), ordinary);
+        }
+    }
+
+    #[test]
+    fn many_assignments_take_linear_time() {
+        let text = "token=".repeat(200_000);
+        assert_eq!(redacted(&text), text);
     }
 }
