@@ -180,6 +180,16 @@ impl Look {
         self.holder.is_none() && self.decided.as_ref().is_some_and(is_it)
     }
 
+    /// Who completed it by hand, and why, if that is how it ended and the log has its texts.
+    pub fn override_note(&self) -> Option<OperatorNote> {
+        let data = self.decided.as_ref()?;
+        let is_overridden = data.pointer("/verdict/overridden") == Some(&json!(true));
+        let note = data
+            .pointer("/iteration/override")
+            .filter(|_| is_overridden)?;
+        OperatorNote::deserialize(note).ok()
+    }
+
     /// All of it for machines.
     pub fn json(&self) -> Value {
         let snapshot = self.snapshot.as_ref();
@@ -190,6 +200,7 @@ impl Look {
             "iteration": self.reading.state.iteration,
             "stop_reason": self.stop_reason(),
             "detail": snapshot.and_then(|view| view.detail.clone()),
+            "override": self.override_note(),
             "tool_calls": snapshot.map(|view| view.tool_calls),
             "cost_usd": snapshot.map(|view| view.cost_usd.clone()),
             "elapsed_ms": snapshot.map(|view| view.elapsed_ms),

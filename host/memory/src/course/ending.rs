@@ -1,6 +1,6 @@
 //! Why a loop ended, in words for a person. The codes are in the JSON.
 
-use ralph_gate_types::StopReason;
+use ralph_gate_types::{StopReason, Verdict};
 
 /// `1 iteration`, `3 iterations`
 pub fn iterations(count: u32) -> String {
@@ -29,6 +29,21 @@ pub fn words(reason: StopReason, detail: Option<&str>, iteration: u32) -> String
             Some(name) => format!("the {name} is used up"),
             None => "a budget is used up".to_owned(),
         },
+    }
+}
+
+/// Why a verdict ended its loop, in words. A loop that was resumed may be beyond its limit of iterations.
+pub fn why(verdict: &Verdict, reason: StopReason, iteration: u32) -> String {
+    let limit = verdict.counters.guardrails.iter();
+    let limit = limit
+        .filter(|it| it.name == "loop_max_iters")
+        .find_map(|it| it.limit.parse::<u32>().ok());
+    match limit {
+        Some(limit) if reason == StopReason::MaxIters && limit < iteration => {
+            let limit = iterations(limit);
+            format!("limit of {limit} reached, in iteration {iteration}")
+        }
+        _ => words(reason, verdict.detail.as_deref(), iteration),
     }
 }
 

@@ -3,9 +3,12 @@
 use ralph_gate_types::{StopReason, Verdict};
 use serde::{Deserialize, Serialize};
 
-use super::ending::{iterations, words};
+use super::ending::{iterations, why};
 use super::records::word;
 use crate::key::SessionKey;
+
+/// The most iterations that a contract may allow.
+const MAX_ITERATIONS: u32 = 10_000;
 
 /// How a person runs a check by hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +40,7 @@ pub fn handoff(
 ) -> String {
     let reason = verdict.stop_reason.map_or_else(
         || word(&verdict.decision),
-        |reason| words(reason, verdict.detail.as_deref(), iteration),
+        |reason| why(verdict, reason, iteration),
     );
     let mut text = format!("# Handoff\n\nThe loop stopped at iteration {iteration}: {reason}.\n");
     text.push_str("\n## What was tried\n\n");
@@ -71,9 +74,14 @@ pub fn handoff(
         text.push_str(&format!("- {check}: {said}\n"));
     }
     for Run { check, argv } in circumstances.runs.iter().filter(|run| !run.argv.is_empty()) {
-        text.push_str(&format!("- {check} is run as: {}\n", argv.join(" ")));
+        let words: Vec<String> = argv.iter().map(|word| quote(word)).collect();
+        text.push_str(&format!("- {check} is run as: {}\n", words.join(" ")));
     }
-    text.push_str(&format!("\n## What to do\n\n{}\n", advice(verdict)));
+    let first = match circumstances.problem {
+        Some(_) => "Mend what went wrong in the agent's last turn first. ",
+        None => "",
+    };
+    text.push_str(&format!("\n## What to do\n\n{first}{}\n", advice(verdict)));
     let session = match key {
         SessionKey::Session(key) => format!(" --session {}", quote(key)),
         SessionKey::Draft(id) => format!(" --draft --session {}", quote(id)),
@@ -89,6 +97,12 @@ pub fn handoff(
          before. The checks are run first: if they pass by \
          then, and no promise is asked for, the loop completes without the agent.\n",
     ));
+    if let Some(more) = with_more(verdict, iteration) {
+        text.push_str(&format!(
+            "\nThat stops again at the same limit. With another one, which you accept:\n\n    \
+             ralph-gate run --resume{session}{quoted} --accept-contract {more}\n"
+        ));
+    }
     text
 }
 
@@ -111,6 +125,18 @@ fn advice(verdict: &Verdict) -> &'static str {
             "Nothing, if it was you who stopped it. Resume when you like."
         }
         _ => "Look at what is missing, then resume.",
+    }
+}
+
+/// The option that raises the limit at which the loop ended, where there is one.
+fn with_more(verdict: &Verdict, iteration: u32) -> Option<String> {
+    match (verdict.stop_reason?, verdict.detail.as_deref()) {
+        (StopReason::MaxIters, _) => {
+            let more = iteration.saturating_mul(2).min(MAX_ITERATIONS);
+            (more > iteration).then(|| format!("--max-iters {more}"))
+        }
+        (StopReason::BudgetExceeded, Some("cost_budget_usd")) => Some("--budget USD".to_owned()),
+        _ => None,
     }
 }
 

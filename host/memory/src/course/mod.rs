@@ -9,7 +9,7 @@ mod labels;
 mod records;
 mod resumed;
 
-pub use ending::{iterations, words};
+pub use ending::{iterations, why, words};
 pub use evaluated::Evaluated;
 pub use handoff::{Circumstances, Run, handoff};
 pub use labels::{LabelError, add_label, check_label, check_labels};

@@ -178,7 +178,7 @@ impl<D: Disk> Store<'_, D> {
             Ok(text) => match prd::difference(self.gate, saved.as_deref(), &text) {
                 Ok(difference) => {
                     let message =
-                        format!("it was edited by somebody else ({difference}); the edit stays");
+                        format!("it was edited while the agent was at work ({difference})");
                     findings.push(Finding::new(FindingCode::PrdEdited, &PRD, message));
                     self.unsure.remove(&PRD);
                     let found = text.clone().into_bytes();

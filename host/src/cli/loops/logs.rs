@@ -205,6 +205,7 @@ impl Data {
 
     fn how_it_ended(&self) -> String {
         match (self.text("/exit").as_str(), self.text("/signal").as_str()) {
+            _ if self.0.pointer("/canceled") == Some(&json!(true)) => "was canceled".to_owned(),
             _ if self.0.pointer("/timed_out") == Some(&json!(true)) => "took too long".to_owned(),
             ("", "") => "did not start".to_owned(),
             ("", signal) => format!("killed by signal {signal}"),
@@ -227,6 +228,11 @@ impl Data {
             }
             ("continue", _) => "the loop continues".to_owned(),
             ("pass_through", _) => "passed through".to_owned(),
+            (_, Ok(StopReason::Completed)) if parse("/verdict/overridden") == json!(true) => {
+                let operator = self.text("/iteration/override/operator");
+                let reason = self.text("/iteration/override/reason");
+                format!("completed by an operator ({operator}: {reason})")
+            }
             (_, Ok(StopReason::Completed)) => "completed".to_owned(),
             (_, Ok(reason)) => {
                 let detail = parse("/verdict/detail");

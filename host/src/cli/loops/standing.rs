@@ -16,7 +16,13 @@ pub(super) fn state(look: &Look) -> String {
         .as_ref()
         .and_then(|view| view.detail.as_deref());
     match (look.state(), look.stop_reason()) {
-        ("stopped", Some(StopReason::Completed)) => "completed".to_owned(),
+        ("stopped", Some(StopReason::Completed)) => match look.override_note() {
+            Some(note) => format!(
+                "completed by an operator ({}: {})",
+                note.operator, note.reason
+            ),
+            None => "completed".to_owned(),
+        },
         ("stopped", Some(reason)) => {
             let iteration = look.reading.state.iteration;
             match look.verdict() {

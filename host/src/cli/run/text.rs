@@ -3,7 +3,7 @@
 use ralph_gate::engine::{Failure, Mode, RouteReason, StopReason, Verdict};
 use ralph_gate::runner::AgentRecord;
 pub(crate) use ralph_gate::runner::ending::{first_line, iterations, running, seconds};
-use ralph_gate::runner::ending::{shorten, words};
+use ralph_gate::runner::ending::{shorten, why};
 
 use super::super::terminal::clean;
 use super::super::words::word;
@@ -55,10 +55,9 @@ pub(super) fn outcome(verdict: &Verdict) -> String {
     match verdict.stop_reason {
         Some(StopReason::Completed) => "completed".to_owned(),
         Some(reason) => {
-            let detail = verdict.detail.as_deref();
             format!(
                 "stopped: {}",
-                words(reason, detail, verdict.counters.iteration)
+                why(verdict, reason, verdict.counters.iteration)
             )
         }
         None => "passed through".to_owned(),
