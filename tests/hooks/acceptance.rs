@@ -96,7 +96,7 @@ fn s01_ac6_canceling_removes_the_loop_file_and_says_how_far_it_was() {
     assert_eq!(project.stop("not yet", false)["decision"], "block");
     let said = project.gate(&["loop", "cancel"], "");
     assert_eq!(said.code, 0);
-    assert_eq!(said.stdout, "Cancelled Ralph loop (was at iteration 2)\n");
+    assert_eq!(said.stdout, "Canceled Ralph loop (was at iteration 2)\n");
     assert_eq!(project.read(LOOP_FILE), None);
     assert_eq!(project.stop("bye", false), Value::Null);
 }

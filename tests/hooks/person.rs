@@ -227,7 +227,7 @@ fn a_loop_without_a_loop_file_can_be_ended_and_lets_its_session_go() {
     project.write("ralph-gate.toml", CONFIG);
     assert_eq!(project.stop("no", false)["decision"], "block");
     let said = project.gate(&["loop", "cancel"], "");
-    assert_eq!(said.stdout, "Cancelled Ralph loop (was at iteration 1)\n");
+    assert_eq!(said.stdout, "Canceled Ralph loop (was at iteration 1)\n");
     assert_eq!(project.stop("bye", true), Value::Null);
     assert_eq!(project.stop("and bye", false), Value::Null);
 }

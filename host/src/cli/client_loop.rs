@@ -232,7 +232,7 @@ fn cancel(folder: &Path, terminal: &Terminal) -> Result<Exit, CliError> {
     };
     terminal.print_answer(&answer.to_string(), |_| match &canceled {
         None => format!("{NO_LOOP}\n"),
-        Some(it) => format!("Cancelled Ralph loop (was at iteration {})\n", it.iteration),
+        Some(it) => format!("Canceled Ralph loop (was at iteration {})\n", it.iteration),
     })?;
     Ok(Exit::Success)
 }
