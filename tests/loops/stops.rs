@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::harness::{KEY, Outcome, Workplace};
-use crate::kit::{claude, move_on, print, promise, simple, work, write};
+use crate::kit::{PROMISE, claude, move_on, print, promise, simple, work, write};
 
 /// An agent that says that it has begun, and then works until it is ended.
 fn busy(workplace: &Workplace) -> Vec<Step> {
@@ -157,6 +157,37 @@ fn tool_calls_are_added_up_and_stop_the_loop_when_they_exceed_the_limit() {
     let outcome = workplace.run(&[vec![move_on(), claude("On my way.", "0.1", 3)]]);
     outcome.stopped("budget_exceeded", Some("max_tool_calls"), 3);
     assert_eq!(outcome.verdict()["counters"]["tool_calls"], 9);
+}
+
+#[test]
+fn tokens_are_added_up_and_stop_the_loop_when_they_exceed_the_limit() {
+    let used = |tokens: u32| {
+        format!(
+            "{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"Done.\",\"total_cost_usd\":0.1,\
+             \"usage\":{{\"input_tokens\":{tokens},\"output_tokens\":1}},\"modelUsage\":{{}},\"permission_denials\":[]}}\n"
+        )
+    };
+    let workplace = claude_loop("max_tokens = 200");
+    let outcome = workplace.run(&[vec![move_on(), print(&used(99))]]);
+    outcome.stopped("budget_exceeded", Some("max_tokens"), 3);
+    assert_eq!(outcome.verdict()["counters"]["tokens"], 300);
+}
+
+#[test]
+fn an_agent_may_say_that_it_is_blocked_as_often_as_the_contract_allows() {
+    let workplace = Workplace::new(&simple("blocked_limit = 3"), &[]);
+    let turn = vec![move_on(), print("<promise>LOOP_BLOCKED</promise>")];
+    workplace.run(&[turn]).stopped("blocked", None, 3);
+}
+
+#[test]
+fn what_a_process_prints_that_outlives_the_agent_is_no_promise() {
+    let workplace = Workplace::new(&simple("loop_max_iters = 1"), &[]);
+    let late = Step::PrintAfterTheEnd(PROMISE.to_owned());
+    let outcome = workplace.run(&[vec![work(), late]]);
+    outcome.stopped("max_iters", None, 1);
+    let failures = outcome.verdict()["failures"].to_string();
+    assert!(failures.contains("token_missing"), "{failures}");
 }
 
 #[test]

@@ -143,6 +143,9 @@ pub struct Terms {
     pub allow_override: bool,
     /// The most that it may cost.
     pub cost_budget_usd: Option<String>,
+    /// The most tokens that it may use; 0 is off.
+    #[serde(default)]
+    pub max_tokens: u64,
 }
 
 impl Terms {
@@ -570,6 +573,8 @@ impl Places<'_, '_> {
             (tree, node.at, prefix)
         });
         let path = format!("{prefix}{}", problem.path);
+        // Of the contract as a whole.
+        let path = path.trim_end_matches('.').to_owned();
         (tree.file.to_owned(), placed(tree, at, path, problem))
     }
 }

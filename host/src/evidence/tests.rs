@@ -68,6 +68,7 @@ impl Bench {
             per_iter_timeout_ms: 1000,
             allow_override: true,
             cost_budget_usd: None,
+            max_tokens: 0,
         };
         let secret = ("SOME_TOKEN".into(), "x".into());
         let environment: Vec<_> = std::env::vars_os().chain([secret]).collect();

@@ -267,6 +267,11 @@ impl<'l> Loop<'l> {
                 "the agent does not say what it costs, so the cost budget can't end this loop",
             ));
         }
+        if self.terms.max_tokens > 0 && self.agent.client == Client::Command {
+            self.watch.see(&LoopEvent::Warning(
+                "the agent does not say how many tokens it uses, so max_tokens can't end this loop",
+            ));
+        }
         let root = self.config.workspace.join(&self.config.memory.root);
         for session in list(&root).unwrap_or_default() {
             let Some(key) = session.key.filter(|key| *key != self.key) else {
