@@ -149,7 +149,7 @@ impl Feed {
         if *last < told.dropped {
             let missed = told.dropped - *last;
             pieces.push(Bytes::from(format!(
-                "event: missed\ndata: {{\"events\":{missed}}}\n\n"
+                "event: missed\ndata: {{\"event\":\"missed\",\"events\":{missed}}}\n\n"
             )));
             *last = told.dropped;
         }
@@ -234,7 +234,7 @@ mod tests {
         let mut last = 0;
         let pieces = feed.after(&mut last);
         assert!(
-            pieces[0].starts_with(b"event: missed\ndata: {\"events\":3}"),
+            pieces[0].starts_with(b"event: missed\ndata: {\"event\":\"missed\",\"events\":3}"),
             "{:?}",
             &pieces[0][..40]
         );
