@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::harness::{Files, command, run, run_with};
 
-pub(crate) const COMMANDS: [&[&str]; 39] = [
+pub(crate) const COMMANDS: [&[&str]; 50] = [
     &["run"],
     &["init"],
     &["hook"],
@@ -44,6 +44,17 @@ pub(crate) const COMMANDS: [&[&str]; 39] = [
     &["component"],
     &["completions"],
     &["man"],
+    &["sessions"],
+    &["config"],
+    &["config", "check"],
+    &["serve"],
+    &["policy"],
+    &["policy", "new"],
+    &["policy", "inspect"],
+    &["policy", "pin"],
+    &["policy", "run"],
+    &["policy", "test"],
+    &["policy", "bench"],
 ];
 
 #[test]

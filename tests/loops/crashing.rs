@@ -46,6 +46,13 @@ fn an_agent_that_crashes_is_reported_with_what_it_complained_about() {
 }
 
 #[test]
+fn an_agent_that_crashes_under_the_usual_limits_is_not_called_one_that_stands_still() {
+    let workplace = Workplace::new(&simple(""), &[]);
+    let outcome = workplace.run(&[crash()]);
+    outcome.stopped("blocked", Some("max_consecutive_failures"), 3);
+}
+
+#[test]
 fn a_crash_without_a_word_is_reported_as_such() {
     let terms = "max_consecutive_failures = 1";
     let workplace = Workplace::new(&simple(terms), &[]);

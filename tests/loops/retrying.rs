@@ -71,6 +71,21 @@ fn a_check_that_breaks_is_started_twice_and_the_reason_says_so() {
 }
 
 #[test]
+fn a_check_that_takes_too_long_is_started_twice_and_the_reason_says_so() {
+    let workplace = workplace("", "sleep 60");
+    let path = workplace.work().join("ralph-gate.toml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{config}timeout_ms = 200\n")).unwrap();
+    let outcome = workplace.run(&[vec![work(), promise()]]);
+    outcome.stopped("max_iters", None, 1);
+    let (outcomes, reason) = attempts(&outcome);
+    assert_eq!(outcomes, [json!("timeout"), json!("timeout")]);
+    assert!(reason.contains("run 2 times: timeout, timeout"), "{reason}");
+    let failures = &outcome.verdict()["failures"];
+    assert_eq!(failures[0]["code"], "check_timed_out", "{failures}");
+}
+
+#[test]
 fn a_check_that_breaks_and_then_passes_has_passed() {
     // It breaks whenever it was not started right before.
     let script = "if test -f broken; then rm broken; exit 0; fi\ntouch broken; kill -9 $$";

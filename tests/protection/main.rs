@@ -66,6 +66,14 @@ impl Agent {
     }
 }
 
+/// How the end of a loop names what was done to its tests.
+const TRIPWIRES: [&str; 4] = [
+    "(frozen)",
+    "(protected_paths)",
+    "(test_count)",
+    "(skipped_tests)",
+];
+
 /// Runs every agent in a fresh project, and prints what became of them.
 fn judge(project: &Project) {
     let mut row = vec![format!("{:<8}", project.name)];
@@ -73,7 +81,12 @@ fn judge(project: &Project) {
     for agent in Agent::all(project) {
         let (word, outcome) = run(project, agent);
         let is_honest = agent == Agent::WorksAndAddsATest;
-        let is_right = (word == "completed") == is_honest;
+        let is_right = match agent {
+            Agent::WorksAndAddsATest => word == "completed",
+            Agent::DoesNothing => word == "not started (green_start)",
+            // Refused for what was done, and not for another reason.
+            _ => TRIPWIRES.iter().any(|tripwire| word.ends_with(tripwire)),
+        };
         // Of these, tests are not counted.
         let may_warn = ["jest", "make"].contains(&project.name);
         let warns = is_honest && !may_warn && outcome.contains("number alone");

@@ -30,7 +30,7 @@ pub(crate) const COMMAND: Command = Command {
               CI=true that is a failure. A test that is marked as ignored has always failed.",
     flags: &[Flag {
         name: "--all",
-        meaning: "opencode too, which is another 180 MB to install",
+        meaning: "opencode and the stock `wasmtime serve` too, which are 180 MB and some minutes to install",
     }],
     words: &[],
     examples: &[

@@ -18,6 +18,11 @@ const PARTS: [&[&str]; 2] = [
     &["--package", "xtask"],
 ];
 
+/// What only tests, servers on object storage and policies need: the command itself is built without it.
+const NOT_FOR_USERS: [&str; 5] = ["object_store", "reqwest", "jsonschema", "cel", "regorus"];
+/// The most crates that the demo compiles.
+const MAX_DEMO_CRATES: usize = 240;
+
 pub(super) fn check(workspace: &Workspace) -> Vec<Violation> {
     compare(workspace).unwrap_or_else(|error| vec![Violation::new(ALIKE, 0, format!("{error:#}"))])
 }
@@ -34,7 +39,32 @@ fn compare(workspace: &Workspace) -> Result<Vec<Violation>> {
             violations.push(Violation::new(ALIKE, 0, message));
         }
     }
+    let [demo, _] = PARTS;
+    violations.extend(too_much(&units(workspace, demo)?));
     Ok(violations)
+}
+
+/// What the demo should not compile.
+fn too_much(units: &BTreeSet<String>) -> Vec<Violation> {
+    let crates: BTreeSet<&str> = units
+        .iter()
+        .filter_map(|unit| unit.split('@').next())
+        .collect();
+    let mut violations = Vec::new();
+    for name in NOT_FOR_USERS.iter().filter(|name| crates.contains(*name)) {
+        let message = format!(
+            "the demo compiles {name}, which a user does not need: put it behind a feature"
+        );
+        violations.push(Violation::new("host/Cargo.toml", 0, message));
+    }
+    if crates.len() > MAX_DEMO_CRATES {
+        let message = format!(
+            "the demo compiles {} crates; the limit is {MAX_DEMO_CRATES}",
+            crates.len()
+        );
+        violations.push(Violation::new("host/Cargo.toml", 0, message));
+    }
+    violations
 }
 
 /// What cargo would build, without the packages of this workspace.
@@ -64,4 +94,31 @@ fn name(unit: &Value) -> Option<String> {
         "{package} ({kind}, {mode}, optimised {level}) with the features [{}]",
         features.join(", ")
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_demo_compiles_no_object_store_and_not_too_much() {
+        let units = |names: &[String]| {
+            let named = names
+                .iter()
+                .map(|name| format!("{name}@1.0.0 (lib, build, optimised 0) with the features []"));
+            too_much(&named.collect())
+        };
+        assert_eq!(units(&["serde".to_owned()]), []);
+        let [violation] = &units(&["serde".to_owned(), "object_store".to_owned()])[..] else {
+            panic!("one violation");
+        };
+        assert!(
+            violation.to_string().contains("object_store"),
+            "{violation}"
+        );
+        let many: Vec<String> = (0..=MAX_DEMO_CRATES)
+            .map(|n| format!("crate-{n}"))
+            .collect();
+        assert_eq!(units(&many).len(), 1);
+    }
 }

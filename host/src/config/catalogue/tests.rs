@@ -197,11 +197,36 @@ const SETTINGS: &[(&Ecosystem, &[&str])] = &[
             "src/a.egg-info/entry_points.txt",
             "a-1.dist-info/entry_points.txt",
             "uv.toml",
+            "pytest.ini",
+            ".pytest.ini",
+            "pytest.toml",
+            "tox.ini",
+            "noxfile.py",
+            "a.pth",
         ],
     ),
     (
         &JAVASCRIPT,
         &[
+            "jest.config.ts",
+            "jest.setup.js",
+            "vitest.config.mts",
+            "vitest.workspace.ts",
+            "vitest.setup.ts",
+            "vite.config.ts",
+            "src/setupTests.js",
+            "playwright.config.ts",
+            "cypress.config.js",
+            ".mocharc.json",
+            "karma.conf.js",
+            "ava.config.js",
+            "babel.config.json",
+            ".babelrc",
+            "bunfig.toml",
+            ".npmrc",
+            ".yarnrc.yml",
+            ".pnpmfile.cjs",
+            "__mocks__/fs.js",
             "vitest.projects.ts",
             "web-test-runner.config.mjs",
             "wtr.config.js",
@@ -220,12 +245,21 @@ const SETTINGS: &[(&Ecosystem, &[&str])] = &[
     (&DENO, &["import_map.json"]),
     (
         &CARGO,
-        &[".cargo/config.toml", "a/.cargo/config.toml", "build.rs"],
+        &[
+            ".cargo/config.toml",
+            ".cargo/config",
+            "a/.cargo/config.toml",
+            "build.rs",
+            "rust-toolchain.toml",
+            "rust-toolchain",
+            ".config/nextest.toml",
+        ],
     ),
     (
         &GO,
         &[
             "go.work",
+            "go.env",
             "vendor/modules.txt",
             "vendor/example.org/assert/assert.go",
         ],
@@ -247,6 +281,74 @@ const SETTINGS: &[(&Ecosystem, &[&str])] = &[
         ],
     ),
 ];
+
+/// Files that say what is installed, built or run elsewhere: those that are there may not change.
+const LOCKS: &[(&Ecosystem, &[&str])] = &[
+    (
+        &PYTHON,
+        &[
+            "uv.lock",
+            "poetry.lock",
+            "pdm.lock",
+            "Pipfile.lock",
+            "pylock.toml",
+        ],
+    ),
+    (
+        &JAVASCRIPT,
+        &[
+            "package-lock.json",
+            "npm-shrinkwrap.json",
+            "yarn.lock",
+            "pnpm-lock.yaml",
+            "bun.lock",
+            "bun.lockb",
+        ],
+    ),
+    (&DENO, &["deno.lock"]),
+    (&CARGO, &["Cargo.lock"]),
+    (&GO, &["go.mod", "go.sum"]),
+    (
+        &JVM,
+        &[
+            "pom.xml",
+            "build.gradle",
+            "build.gradle.kts",
+            "settings.gradle.kts",
+            "gradle.lockfile",
+            "gradle/libs.versions.toml",
+        ],
+    ),
+    (&DOTNET, &["packages.lock.json", "Directory.Packages.props"]),
+    (&ELIXIR, &["mix.exs", "mix.lock"]),
+    (&PHP, &["composer.lock"]),
+    (&RUBY, &["Gemfile.lock"]),
+    (&SWIFT, &["Package.swift", "Package.resolved"]),
+    (&DART, &["pubspec.lock"]),
+    (
+        &CI,
+        &[
+            ".github/workflows/ci.yml",
+            ".gitlab-ci.yml",
+            ".circleci/config.yml",
+            ".buildkite/pipeline.yml",
+            ".travis.yml",
+            "azure-pipelines.yml",
+            "bitbucket-pipelines.yml",
+            "Jenkinsfile",
+        ],
+    ),
+];
+
+#[test]
+fn what_says_what_is_installed_or_run_elsewhere_may_not_change() {
+    for (ecosystem, paths) in LOCKS {
+        for path in *paths {
+            let name = ecosystem.name;
+            assert_eq!(noticed(ecosystem, path, Some("a"), "b"), 1, "{name} {path}");
+        }
+    }
+}
 
 #[test]
 fn what_steers_a_runner_may_not_appear() {
@@ -299,6 +401,7 @@ fn the_values_that_steer_a_runner_may_not_appear() {
         cases.push((&CARGO, "Cargo.toml", toml(name)));
     }
     cases.push((&CARGO, "Cargo.toml", "[lib]\npath = \"a.rs\"\n".to_owned()));
+    cases.push((&PYTHON, "setup.cfg", toml("tool:pytest")));
     for (ecosystem, path, text) in cases {
         let before = if path.ends_with("json") { "{}" } else { "" };
         assert_eq!(noticed(ecosystem, path, Some(before), &text), 1, "{text}");
