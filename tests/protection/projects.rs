@@ -293,14 +293,18 @@ pub(crate) const MAKE: Project = Project {
     skipped: "# skip\n",
     rigged: &[
         ("GNUmakefile", "test:\n\ttrue\n"),
+        ("check", "exit 0\n"),
         // A file of the target's name, which nothing has to make.
         ("test", ""),
     ],
     new_test: ("tests/more.sh", SH_MORE),
-    others: &[(
-        "Makefile",
-        "test:\n\t@for file in tests/*.sh; do sh $$file || exit 1; done\n",
-    )],
+    others: &[
+        ("Makefile", "test: all-tests\nall-tests:\n\t@sh ./check\n"),
+        (
+            "check",
+            "for file in tests/*.sh; do sh $file || exit 1; done\n",
+        ),
+    ],
     ignored: "\n",
     has_packages: false,
 };
