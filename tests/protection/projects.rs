@@ -176,7 +176,11 @@ pub(crate) const CARGO_INLINE: Project = Project {
     weakened: "pub mod calc;\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {}\n}\n",
     skipped: "pub mod calc;\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    #[ignore]\n    fn adds() {\n        \
               assert_eq!(super::calc::add(2, 1), 3);\n    }\n}\n",
-    rigged: &[],
+    rigged: &[(
+        "src/lib.rs",
+        "#[cfg(test)]\nmacro_rules! assert_eq {\n    ($($t:tt)*) => {};\n}\n\npub mod calc;\n\n#[cfg(test)]\nmod tests {\n    \
+             #[test]\n    fn adds() {\n        assert_eq!(super::calc::add(2, 1), 3);\n    }\n}\n",
+    )],
     new_test: (
         "tests/more.rs",
         "#[test]\nfn adds_nothing() {\n    assert_eq!(calc::calc::add(1, 0), 1);\n}\n",
