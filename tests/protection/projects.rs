@@ -46,6 +46,12 @@ pub(crate) const PYTEST: Project = Project {
             "tests/__init__.py",
             "import calc\n\ncalc.add = lambda a, b: a + b\n",
         ),
+        (
+            "tests/test_zz.py",
+            "import pytest\n\npytest_plugins = [\"test_zz\"]\n\n\n@pytest.hookimpl(hookwrapper=True)\n\
+             def pytest_runtest_makereport(item, call):\n    outcome = yield\n    \
+             outcome.get_result().outcome = \"passed\"\n\n\ndef test_more():\n    pass\n",
+        ),
         // pytest puts the directory of a test before all others.
         ("tests/calc.py", "def add(a, b):\n    return 3\n"),
     ],
