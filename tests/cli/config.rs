@@ -125,6 +125,35 @@ fn a_check_that_is_never_run_is_a_warning() {
 }
 
 #[test]
+fn a_script_of_a_check_that_the_agent_may_change_is_a_warning() {
+    let files = Files::new();
+    files.write("check.sh", "exit 1\n");
+    let warned = |argv: &str, tripwires: &str| {
+        let check = format!("{GOOD}\n[tripwires]\n{tripwires}\n").replace("[\"make\"]", argv);
+        let file = files.write("ralph-gate.toml", check);
+        let said = run(&["config", "check", &file]);
+        assert_eq!(said.code, 0, "{said:?}");
+        let warning = "the check tests runs check.sh, which the agent may change";
+        let is_warned = said.stdout.contains(warning);
+        assert_eq!(is_warned, said.stdout.contains("1 warning"), "{said:?}");
+        is_warned
+    };
+    for argv in [
+        "[\"./check.sh\"]",
+        "[\"sh\", \"check.sh\"]",
+        "[\"sh\", \"-c\", \"sh check.sh | cat\"]",
+    ] {
+        assert!(warned(argv, ""), "{argv}");
+        assert!(!warned(argv, "protected_paths = [\"check.sh\"]"), "{argv}");
+        assert!(!warned(argv, "frozen = [\"*.sh\"]"), "{argv}");
+        // Whoever excepts it knows of it.
+        let excepted = "frozen = [\"*.sh\", \"!check.sh\"]";
+        assert!(!warned(argv, excepted), "{argv}");
+    }
+    assert!(!warned("[\"cat\", \"check.sh\"]", ""));
+}
+
+#[test]
 fn contract_check_recognizes_a_configuration_and_checks_it() {
     let files = Files::new();
     let file = files.write("my.toml", GOOD);

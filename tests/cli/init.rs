@@ -341,6 +341,24 @@ fn tests_and_what_steers_them_are_protected_by_default() {
 }
 
 #[test]
+fn a_script_that_a_check_starts_in_the_root_is_protected() {
+    let package = r#"{"scripts": {"test": "./check.sh"}}"#;
+    for (name, text) in [
+        ("Makefile", "test:\n\t./check.sh\n"),
+        ("Makefile", "test:\n\t@./check.sh\n"),
+        ("Makefile", "test: deep\ndeep:\n\t-./check.sh\n"),
+        ("package.json", package),
+    ] {
+        let folder = Folder::new(&[(name, text), ("check.sh", "exit 1\n")]);
+        folder.run(&["init", "--yes"]);
+        assert_eq!(folder.accepted().len(), 1, "{text}");
+        let config = Config::load(&folder.path().join(FILE)).unwrap();
+        let protected = config.tripwires.protected_paths;
+        assert!(protected.contains(&"/check.sh".to_owned()), "{text}");
+    }
+}
+
+#[test]
 fn a_configuration_of_any_name_is_never_overwritten() {
     for name in FILE_NAMES {
         let folder = Folder::new(&[(name, "mine")]);

@@ -226,3 +226,17 @@ fn where_tests_are_protected_nothing_is_warned_of() {
     );
     assert_eq!(warnings(&outcome), Vec::<String>::new());
 }
+
+#[test]
+fn a_script_of_a_check_that_the_agent_may_change_is_warned_of_when_the_loop_begins() {
+    let config = FROZEN.replace("\"run-tests.sh\", ", "");
+    let warned = |config: &str| {
+        let workplace = Workplace::new(config, FILES);
+        let outcome = workplace.run(&once(&[work()]));
+        outcome.stopped("completed", None, 1);
+        let warning = "the check tests runs run-tests.sh, which the agent may change";
+        outcome.stderr.contains(warning) && outcome.stderr.contains("`protected_paths`")
+    };
+    assert!(warned(&config));
+    assert!(!warned(FROZEN));
+}

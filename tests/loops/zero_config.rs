@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
 use ralph_gate_tests::binary::binary;
@@ -70,6 +71,48 @@ fn a_loop_without_a_configuration_protects_what_init_would() {
     let honest = vec![work(), write("tests/test_more.sh", "true\n")];
     let outcome = workplace.start_with(&arguments, &[], &[honest]).finish();
     outcome.stopped("completed", None, 1);
+}
+
+#[test]
+fn a_loop_without_a_configuration_protects_the_script_of_its_check() {
+    let script = "grep -q done done.txt\n";
+    let files = [
+        ("check.sh", script),
+        ("ci/check.sh", script),
+        ("calc.sh", "true\n"),
+    ];
+    for (check, file) in [
+        ("sh check.sh calc.sh", "check.sh"),
+        ("sh ./check.sh", "check.sh"),
+        ("sh -c 'cd ci && sh ./check.sh'", "ci/check.sh"),
+    ] {
+        let arguments = ["--json", "--check", check, "--max-iters", "2"];
+        let workplace = Workplace::without_config(&files);
+        let rigged = vec![vec![write(file, "exit 0\n")], vec![move_on()]];
+        let outcome = workplace.start_with(&arguments, &[], &rigged).finish();
+        outcome.always_tampered("protected_paths");
+        assert!(
+            !outcome.stderr.contains("which the agent may change"),
+            "{outcome:#?}"
+        );
+        // What the script works on is the agent's to change.
+        let workplace = Workplace::without_config(&files);
+        let honest = vec![vec![work(), write("calc.sh", "false\n")]];
+        let outcome = workplace.start_with(&arguments, &[], &honest).finish();
+        outcome.stopped("completed", None, 1);
+    }
+    // A program of the workspace.
+    let workplace = Workplace::without_config(&files);
+    let program = workplace.work().join("check.sh");
+    fs::write(&program, format!("#!/bin/sh\n{script}")).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let arguments = ["--json", "--check", "./check.sh", "--max-iters", "2"];
+    let rigged = vec![
+        vec![write("check.sh", "#!/bin/sh\nexit 0\n")],
+        vec![move_on()],
+    ];
+    let outcome = workplace.start_with(&arguments, &[], &rigged).finish();
+    outcome.always_tampered("protected_paths");
 }
 
 #[test]

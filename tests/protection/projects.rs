@@ -46,6 +46,12 @@ pub(crate) const PYTEST: Project = Project {
             "tests/__init__.py",
             "import calc\n\ncalc.add = lambda a, b: a + b\n",
         ),
+        (
+            "tests/test_zz.py",
+            "import pytest\n\npytest_plugins = [\"test_zz\"]\n\n\n@pytest.hookimpl(hookwrapper=True)\n\
+             def pytest_runtest_makereport(item, call):\n    outcome = yield\n    \
+             outcome.get_result().outcome = \"passed\"\n\n\ndef test_more():\n    pass\n",
+        ),
         // pytest puts the directory of a test before all others.
         ("tests/calc.py", "def add(a, b):\n    return 3\n"),
     ],
@@ -176,7 +182,11 @@ pub(crate) const CARGO_INLINE: Project = Project {
     weakened: "pub mod calc;\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {}\n}\n",
     skipped: "pub mod calc;\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    #[ignore]\n    fn adds() {\n        \
               assert_eq!(super::calc::add(2, 1), 3);\n    }\n}\n",
-    rigged: &[],
+    rigged: &[(
+        "src/lib.rs",
+        "#[cfg(test)]\nmacro_rules! assert_eq {\n    ($($t:tt)*) => {};\n}\n\npub mod calc;\n\n#[cfg(test)]\nmod tests {\n    \
+             #[test]\n    fn adds() {\n        assert_eq!(super::calc::add(2, 1), 3);\n    }\n}\n",
+    )],
     new_test: (
         "tests/more.rs",
         "#[test]\nfn adds_nothing() {\n    assert_eq!(calc::calc::add(1, 0), 1);\n}\n",
@@ -293,14 +303,18 @@ pub(crate) const MAKE: Project = Project {
     skipped: "# skip\n",
     rigged: &[
         ("GNUmakefile", "test:\n\ttrue\n"),
+        ("check", "exit 0\n"),
         // A file of the target's name, which nothing has to make.
         ("test", ""),
     ],
     new_test: ("tests/more.sh", SH_MORE),
-    others: &[(
-        "Makefile",
-        "test:\n\t@for file in tests/*.sh; do sh $$file || exit 1; done\n",
-    )],
+    others: &[
+        ("Makefile", "test: all-tests\nall-tests:\n\t@sh ./check\n"),
+        (
+            "check",
+            "for file in tests/*.sh; do sh $file || exit 1; done\n",
+        ),
+    ],
     ignored: "\n",
     has_packages: false,
 };

@@ -30,6 +30,9 @@ macro_rules! script {
     };
 }
 
+/// By which a file of tests names plugins of pytest.
+const PLUGINS: &[&str] = &["/name/pytest_plugins"];
+
 /// pytest.
 pub const PYTHON: Ecosystem = Ecosystem {
     name: "Python",
@@ -73,6 +76,9 @@ pub const PYTHON: Ecosystem = Ecosystem {
         ("setup.cfg", &["/tool:pytest", "/options.entry_points"]),
         // It runs before the tests beside it. An empty one may come.
         ("**/{tests,test}/**/__init__.py", &["/statements"]),
+        // The plugins of a file of tests act on all tests, like a conftest.py.
+        ("{test*,*_test,*_tests}.py", PLUGINS),
+        ("**/{tests,test}/**/*.py", PLUGINS),
     ],
     generated: &[".venv", "venv", ".tox", ".nox"],
     caches: &["__pycache__", ".pytest_cache"],

@@ -410,8 +410,8 @@ pub(super) const TRIPWIRE_FIELDS: &[Field] = &[
         "frozen_parts",
         Shape::ListTable,
         "For a file, the JSON pointers to values in it that may not change, appear or go, such as /scripts. JSON, TOML and \
-         YAML; of .cfg and .ini files, sections; /cfg(test) of .rs, /func/NAME of .go, /statements of .py. What frozen \
-         excepts is excepted here, too.",
+         YAML; of .cfg and .ini files, sections; /cfg(test) of .rs, /func/NAME of .go, /statements and /name/NAME of .py. What \
+         frozen excepts is excepted here, too.",
     ),
     field(
         "test_count",

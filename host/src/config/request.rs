@@ -11,6 +11,7 @@ use super::check::Check;
 use super::error::ConfigError;
 use super::given::Added;
 use super::place::End;
+use super::survey::started_files;
 use super::{Config, format_of, json as texts, place, read_text};
 use crate::engine::{
     CallError, GateEngine, GateError, LoopFile, Mode, Outcome, Problem, RouteReason, Routing,
@@ -158,14 +159,7 @@ impl Terms {
 impl Config {
     /// A warning for each check that neither the contract nor a story asks for.
     pub fn never_run(&self, terms: &Terms) -> Vec<Problem> {
-        let proofs = self.checks.values().flat_map(|check| match check {
-            Check::PrdAllPass { proofs } => proofs.values().flatten().collect(),
-            _ => Vec::new(),
-        });
-        let proofs: Vec<&String> = proofs.collect();
-        let is_named = |id: &String| terms.named().iter().any(|named| named.id == *id);
-        let unused = self.checks.keys();
-        let unused = unused.filter(|id| !is_named(id) && !proofs.contains(id));
+        let unused = self.checks.keys().filter(|id| !self.is_run(terms, id));
         let warning = |id: &String| Problem {
             path: format!("checks.{id}"),
             line: 0,
@@ -174,6 +168,15 @@ impl Config {
             help: Some("name it in `completion_checks` of [contract], or remove it".to_owned()),
         };
         unused.map(warning).collect()
+    }
+
+    /// Whether the contract or a story asks for a check.
+    fn is_run(&self, terms: &Terms, id: &str) -> bool {
+        let proves = |check: &Check| match check {
+            Check::PrdAllPass { proofs } => proofs.values().flatten().any(|proof| proof == id),
+            _ => false,
+        };
+        terms.named().iter().any(|named| named.id == id) || self.checks.values().any(proves)
     }
 }
 
@@ -295,7 +298,11 @@ impl Config {
         let unprovable = terms.as_ref().and_then(|terms| self.unprovable(terms));
         let unprotected = terms.as_ref().and_then(|terms| self.unprotected(terms));
         let warnings = routing.warnings.iter();
+        let changeable = terms
+            .as_ref()
+            .map_or_else(Vec::new, |terms| self.changeable(terms));
         let warnings = warnings.chain(&unprovable).chain(&unprotected);
+        let warnings = warnings.chain(&changeable);
         let warnings = warnings.map(|problem| places.place(problem)).collect();
         let text = |name| places.text(name);
         let key = match (text("session_key"), text("draft_id")) {
@@ -389,6 +396,30 @@ impl Config {
                     .to_owned(),
             ),
         })
+    }
+
+    /// A warning for each check that starts a file which an agent may change.
+    fn changeable(&self, terms: &Terms) -> Vec<Problem> {
+        let run = self.checks.iter().filter(|(id, _)| self.is_run(terms, id));
+        let changeable = run.filter_map(|(id, check)| {
+            let program = check.program()?;
+            let directory = program.directory.as_deref().unwrap_or_default();
+            let started = started_files(&self.workspace, directory, &program.argv);
+            let files = self.tripwires.unprotected(started);
+            (!files.is_empty()).then(|| Problem {
+                path: format!("checks.{id}"),
+                line: 0,
+                column: 0,
+                message: format!(
+                    "the check {id} runs {}, which the agent may change",
+                    files.join(", ")
+                ),
+                help: Some(
+                    "list it in [tripwires] as `protected_paths`; `!` excepts it".to_owned(),
+                ),
+            })
+        });
+        changeable.collect()
     }
 
     /// A checklist whose stories no check proves: the marks of the agent count by themselves.

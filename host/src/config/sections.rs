@@ -95,6 +95,12 @@ impl Tripwires {
             parts: self.frozen_parts.clone(),
         }
     }
+
+    /// Those of these files that may change: no pattern protects them, and none excepts them.
+    pub(super) fn unprotected(&self, files: Vec<String>) -> Vec<String> {
+        // Patterns that can't be used are refused when the loop begins.
+        self.protection().unnamed(files).unwrap_or_default()
+    }
 }
 
 /// `[progress]`: what tells whether the work moves on.

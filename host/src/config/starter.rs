@@ -7,7 +7,8 @@ use ralph_gate_component::Word as _;
 use serde::Serialize;
 
 use super::catalogue::{CARGO, CI, CMAKE, Ecosystem, SAMPLES, TASK_FILES, TASKS};
-use super::survey::{Proposal, Survey, survey};
+use super::survey::{Proposal, Survey, started_files, survey};
+use super::{Config, ConfigError, check_command};
 use crate::runner::agents::Client;
 
 /// What is written.
@@ -260,11 +261,32 @@ fn argv_of(agent: Client) -> &'static str {
 const TASK: &str =
     "# The task; `--prompt` and `--prompt-file` win over it:\n# prompt_file = \"TASK.md\"\n";
 
-/// What `init` would protect in a workspace, as `[tripwires]`, and the names of the ecosystems.
-pub fn protection(workspace: &Path) -> (String, Vec<&'static str>) {
-    let plan = Plan::new(workspace, survey(workspace), |_| Ok(()));
+/// What `init` would protect in a workspace, as `[tripwires]`, and the names of the ecosystems; with the files that these
+/// checks start.
+pub fn protection(
+    workspace: &Path,
+    checks: &[String],
+) -> Result<(String, Vec<&'static str>), ConfigError> {
+    let mut plan = Plan::new(workspace, survey(workspace), |_| Ok(()));
+    let [name, ..] = super::FILE_NAMES;
+    let own = Config::read(&workspace.join(name), &tripwires(&plan))?;
+    // What can't be run is refused where it is added to the configuration.
+    let commands = checks.iter().filter_map(|text| check_command(text).ok());
+    let mut started: Vec<String> = commands
+        .flat_map(|argv| started_files(workspace, "", &argv))
+        .collect();
+    started.sort();
+    started.dedup();
+    let unprotected = own.tripwires.unprotected(started);
+    plan.protected
+        .extend(unprotected.iter().map(|path| exactly(path)));
     let names = plan.ecosystems.iter().map(|it| it.name).collect();
-    (tripwires(&plan), names)
+    Ok((tripwires(&plan), names))
+}
+
+/// The pattern of one file.
+fn exactly(path: &str) -> String {
+    format!("/{}", globset::escape(path))
 }
 
 /// What may not change, by the ecosystems that are there and the files that checks start.
@@ -281,7 +303,7 @@ fn tripwires(plan: &Plan) -> String {
     }
     let planned = plan.tests.iter().map(|planned| &planned.proposal);
     let started = planned.flat_map(|proposal| &proposal.started);
-    protected.extend(started.map(|path| format!("/{}", globset::escape(path))));
+    protected.extend(started.map(|path| exactly(path)));
     protected.extend(plan.protected.iter().cloned());
     protected.extend(texts(TASK_FILES));
     let caches = plan
@@ -325,7 +347,8 @@ const FROZEN: &str = r"
 # tests belong into new files. For a task that changes existing tests or dependencies, take their files out.
 ";
 
-const IN_SOURCE: &str = r"# Of tests inside of source files, each item under #[cfg(test)] is frozen, by frozen_parts below.
+const IN_SOURCE: &str = r"# Of tests inside of source files, each item under #[cfg(test)] is frozen, by frozen_parts below. New
+# modules of tests may come, and new tests.
 ";
 
 const IN_LISTS: &str = r"# CMakeLists.txt is not frozen, because new source files belong into it: look at its add_test and
@@ -370,7 +393,7 @@ mod tests {
 
     use super::*;
     use crate::config::catalogue::is_known;
-    use crate::config::{Config, ConfigError, survey};
+    use crate::config::survey;
     use crate::engine::{GateEngine, Mode};
     use crate::worktree::{Baseline, Stamps};
 

@@ -16,10 +16,47 @@ pub(super) struct SourceItem {
     pub(super) name: String,
     /// Its words and signs, without the test functions in it, which are items of their own.
     pub(super) text: String,
+    pub(super) addition: Addition,
+}
+
+/// Where an item may be added: one that reaches beyond itself could change what the tests that are there mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Addition {
+    Anywhere,
+    /// In a file of tests that is new itself.
+    InNewTestFiles,
+    Nowhere,
 }
 
 /// Attributes that make a function a test, by the last name of their path.
 const TEST_ATTRIBUTES: &[&str] = &["test", "rstest", "bench", "quickcheck", "wasm_bindgen_test"];
+/// Words of attributes, and of what they are about, by which an item reaches beyond itself: macros for others, another
+/// file, symbols, and another start of the program.
+const REACHING: &[&str] = &[
+    "macro_use",
+    "macro_export",
+    "path",
+    "no_mangle",
+    "export_name",
+    "link_section",
+    "global_allocator",
+    "panic_handler",
+    "no_main",
+    "test_runner",
+    "custom_test_frameworks",
+    "reexport_test_harness_main",
+    "ctor",
+];
+/// Macros by which tests say what must hold. One of the project's own takes the place of each in all tests that see it.
+const ASSERTIONS: &[&str] = &[
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "panic",
+];
 /// The most marks of a raw string.
 const RAW_MARKS: usize = 255;
 /// What begins an item that ends with a block, or else with a semicolon.
@@ -40,14 +77,19 @@ const WITH_BLOCK: &[&str] = &[
 const WITH_SEMICOLON: &[&str] = &["use", "const", "static", "type", "let"];
 
 /// Each item of a source file in Rust that is only there for tests, with its attributes. A test function in a module is one, too,
-/// so that a test can be added to a module that is there.
+/// so that a test can be added to a module that is there. So is whatever takes the name of an assertion.
 pub(super) fn rust_tests(text: &str) -> Vec<SourceItem> {
-    if !text.contains('#') {
+    if !text.contains('#') && !text.contains("assert") && !text.contains("panic") {
         return Vec::new();
     }
     let source = Tokens::of(text, Language::Rust);
     let mut found = Vec::new();
-    for outer in source.tests(0, source.tokens.len(), |attributes| attributes.is_test) {
+    let outer = source.tests(0, source.tokens.len(), |attributes| {
+        attributes.is_item || attributes.is_alone
+    });
+    found.extend(source.assertions(&outer));
+    let scopes = source.scopes();
+    for outer in outer {
         let mut inner = if outer.name.starts_with("mod ") || outer.is_inner {
             source.tests(outer.begin, outer.to, |attributes| {
                 attributes.marks_function
@@ -56,22 +98,29 @@ pub(super) fn rust_tests(text: &str) -> Vec<SourceItem> {
             Vec::new()
         };
         inner.retain(|function| source.is_plain_test(function));
-        found.push((outer.name.clone(), source.words(&outer, &inner)));
+        let scope = scopes.get(outer.from).copied();
+        let addition = source.addition(&outer, scope.unwrap_or(Scope::Module));
+        found.push((outer.name.clone(), source.words(&outer, &inner), addition));
         let inner = inner.iter().map(|function| {
             let name = format!("{}::{}", outer.name, function.name);
-            (name, source.words(function, &[]))
+            let addition = source.addition(function, Scope::Module);
+            (name, source.words(function, &[]), addition)
         });
         found.extend(inner);
     }
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let numbered = found.into_iter().map(|(name, text)| {
+    let numbered = found.into_iter().map(|(name, text, addition)| {
         let same = seen.entry(name.clone()).or_default();
         *same += 1;
         let name = match same {
             1 => name,
             same => format!("{name} ({same})"),
         };
-        SourceItem { name, text }
+        SourceItem {
+            name,
+            text,
+            addition,
+        }
     });
     numbered.collect()
 }
@@ -116,13 +165,29 @@ struct Range {
     to: usize,
     /// Its attribute stands in it.
     is_inner: bool,
+    /// Its attributes make a function a test.
+    is_function: bool,
+}
+
+/// What a token stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// A file or a module: an item is seen by those beside it.
+    Module,
+    /// A macro in one, which may give items of it.
+    Macro,
+    /// The body of a function, a type or an implementation.
+    Body,
 }
 
 /// Attributes one after the other.
 struct Attributes {
     /// The token after them.
     end: usize,
-    is_test: bool,
+    /// What follows is only there for tests.
+    is_item: bool,
+    /// They reach beyond what follows in tests only, and count by themselves.
+    is_alone: bool,
     /// They make a function a test.
     marks_function: bool,
     /// They are about what they are in.
@@ -169,7 +234,11 @@ impl<'t> Tokens<'t> {
                 at = attributes.end;
                 continue;
             }
-            let (name, end) = self.item(&attributes);
+            let (mut name, mut end) = self.item(&attributes);
+            if attributes.is_alone && !attributes.is_item {
+                name.insert_str(0, "cfg_attr(test) ");
+                end = attributes.end;
+            }
             let next = end.max(attributes.end);
             found.push(Range {
                 name,
@@ -177,6 +246,7 @@ impl<'t> Tokens<'t> {
                 begin: attributes.end,
                 to: next,
                 is_inner: attributes.is_inner,
+                is_function: attributes.marks_function,
             });
             at = next;
         }
@@ -191,6 +261,106 @@ impl<'t> Tokens<'t> {
             at += 1;
         }
         self.word(at) == "fn" && self.word(at + 2) == "(" && self.word(at + 3) == ")"
+    }
+
+    /// Where an item may be added.
+    fn addition(&self, item: &Range, scope: Scope) -> Addition {
+        let is_test = item.is_function && self.is_plain_test(item);
+        let is_module = item.name.starts_with("mod ") || item.is_inner;
+        let is_macro = |at| matches!(self.word(at), "macro_rules" | "macro");
+        if self.reaches(item.from, item.to) {
+            Addition::Nowhere
+        } else if is_test || scope == Scope::Body {
+            Addition::Anywhere
+        } else if (item.from..item.to).any(is_macro) {
+            Addition::Nowhere
+        } else if is_module {
+            Addition::Anywhere
+        } else {
+            Addition::InNewTestFiles
+        }
+    }
+
+    /// Whether an attribute between two tokens reaches beyond its item.
+    fn reaches(&self, from: usize, to: usize) -> bool {
+        (from..to).any(|at| {
+            let open = at + 1 + usize::from(self.word(at + 1) == "!");
+            self.word(at) == "#" && self.word(open) == "[" && self.names_reaching(open)
+        })
+    }
+
+    /// Whether a bracket has a word by which an attribute reaches beyond its item.
+    fn names_reaching(&self, open: usize) -> bool {
+        let is_conditional = self.word(open + 1) == "cfg_attr";
+        (open + 1..self.close_of(open)).any(|at| {
+            // Of other attributes, `path` may be an argument.
+            let is_attribute = at == open + 1 || is_conditional;
+            let is_path = self.word(at) == "path";
+            REACHING.contains(&self.word(at))
+                && (!is_path || is_attribute && self.word(at + 1) == "=")
+        })
+    }
+
+    /// What takes the name of an assertion outside of these items: a macro, or something that is imported as one.
+    fn assertions(&self, items: &[Range]) -> Vec<(String, String, Addition)> {
+        let is_inside = |at: usize| items.iter().any(|item| (item.from..item.to).contains(&at));
+        let named = (0..self.tokens.len()).filter(|at| {
+            let is_defined = self.word(at + 1) == "!" && self.word(*at) == "macro_rules";
+            let name = at + if is_defined { 2 } else { 1 };
+            (is_defined || self.word(*at) == "as")
+                && ASSERTIONS.contains(&self.word(name))
+                && !is_inside(*at)
+        });
+        let item = |at: usize| {
+            let is_defined = self.word(at) == "macro_rules";
+            let (name, ending) = if is_defined {
+                (self.word(at + 2), Ending::Block)
+            } else {
+                (self.word(at + 1), Ending::Any)
+            };
+            let range = Range {
+                name: format!("macro {name}"),
+                from: at,
+                begin: at,
+                to: self.end_of(at, ending),
+                is_inner: false,
+                is_function: false,
+            };
+            let text = self.words(&range, &[]);
+            (range.name, text, Addition::Nowhere)
+        };
+        named.map(item).collect()
+    }
+
+    /// What each token stands in.
+    fn scopes(&self) -> Vec<Scope> {
+        let mut open: Vec<Scope> = Vec::new();
+        let mut scopes = Vec::with_capacity(self.tokens.len());
+        for at in 0..self.tokens.len() {
+            let word = self.word(at);
+            if matches!(word, "}" | ")" | "]") {
+                open.pop();
+            }
+            let scope = open.last().copied().unwrap_or(Scope::Module);
+            scopes.push(scope);
+            match word {
+                "{" => open.push(self.scope_of(at, scope)),
+                "(" | "[" => open.push(scope),
+                _ => {}
+            }
+        }
+        scopes
+    }
+
+    /// What a block is that opens here.
+    fn scope_of(&self, open: usize, around: Scope) -> Scope {
+        let before = |count: usize| open.checked_sub(count).map_or("", |at| self.word(at));
+        match around {
+            Scope::Module if before(2) == "mod" => Scope::Module,
+            Scope::Module if before(1) == "!" || before(2) == "!" => Scope::Macro,
+            Scope::Module | Scope::Body => Scope::Body,
+            Scope::Macro => Scope::Macro,
+        }
     }
 
     /// The words of an item without those of the ones in it.
@@ -228,11 +398,15 @@ impl<'t> Tokens<'t> {
             let end = self.close_of(open);
             let inside = (open + 1, end.saturating_sub(1));
             let marks_function = self.marks_function(inside.0, inside.1);
-            let is_test = marks_function || self.is_for_tests(inside.0, inside.1);
+            let is_item = marks_function || self.is_for_tests("cfg", inside.0, inside.1);
+            let is_alone =
+                self.is_for_tests("cfg_attr", inside.0, inside.1) && self.names_reaching(open);
+            let before = found.as_ref();
             at = end;
             found = Some(Attributes {
                 end,
-                is_test: is_test || found.as_ref().is_some_and(|it| it.is_test),
+                is_item: is_item || before.is_some_and(|it| it.is_item),
+                is_alone: is_alone || before.is_some_and(|it| it.is_alone),
                 marks_function: marks_function || found.is_some_and(|it| it.marks_function),
                 is_inner,
             });
@@ -240,13 +414,13 @@ impl<'t> Tokens<'t> {
         found
     }
 
-    /// Whether an attribute says that what follows is only there for tests.
-    fn is_for_tests(&self, from: usize, to: usize) -> bool {
+    /// Whether an attribute of that name is about tests: what follows, or something said of it, is there only for them.
+    fn is_for_tests(&self, name: &str, from: usize, to: usize) -> bool {
         let is_meant = |at: usize| {
             let is_not = self.word(at - 1) == "(" && self.word(at - 2) == "not";
             self.word(at) == "test" && !is_not
         };
-        self.word(from) == "cfg" && (from + 2..to).any(is_meant)
+        self.word(from) == name && (from + 2..to).any(is_meant)
     }
 
     /// Whether an attribute makes a function a test.
@@ -530,6 +704,8 @@ mod tests {
         for text in [
             "#[cfg(not(test))] fn a() {}",
             "#[cfg_attr(test, derive(A))] struct B;",
+            "#[cfg_attr(not(test), no_main)] struct B;",
+            "fn a() { assert_eq!(1, 1 as u8); }",
             "// #[cfg(test)] mod a {}\n",
             "const A: &str = \"#[test] fn a() {}\";",
             "#[cfg(feature = \"test\")] fn a() {}",
@@ -540,6 +716,82 @@ mod tests {
         ] {
             assert_eq!(names(text), [] as [&str; 0], "{text}");
         }
+    }
+
+    /// Where each item of a text may be added, for one that has one item or more.
+    fn additions(text: &str) -> Vec<Addition> {
+        let items = rust_tests(text).into_iter();
+        items.map(|item| item.addition).collect()
+    }
+
+    #[test]
+    fn a_new_module_of_tests_may_be_added_anywhere() {
+        for text in [
+            "#[cfg(test)] mod t { use super::*; #[test] fn a() {} }",
+            "#[cfg(test)] mod t { fn help(a: u8) -> u8 { a } struct A; impl B for A {} #[rstest] fn a(b: u8) {} }",
+            "#[cfg(all(test, unix))] #[allow(unused)] pub(crate) mod t { #[case(path)] fn a() {} }",
+            "#[cfg(test)] mod tests;",
+            "mod calc { #[cfg(test)] mod t { #[test] fn a() {} } }",
+            "#![cfg(test)] use super::*; #[test] fn a() {}",
+            "#[test] fn a() { macro_rules! b { () => {} } }",
+            "#[tokio::test] async fn a() {}",
+            // What only its own type or function sees.
+            "struct A { #[cfg(test)] b: u8 }",
+            "impl A { #[cfg(test)] fn new() -> Self { Self } }",
+            "fn a() { #[cfg(test)] b(); }",
+        ] {
+            let additions = additions(text);
+            assert!(!additions.is_empty(), "{text}");
+            assert!(
+                additions.iter().all(|it| *it == Addition::Anywhere),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_item_for_tests_that_others_see_may_be_added_only_to_new_files_of_tests() {
+        for text in [
+            "#[cfg(test)] use fake::*;",
+            "#[cfg(test)] use a::{b, c};",
+            "#[cfg(all(test, unix))] fn add() -> u8 { 3 }",
+            "#[cfg(test)] const A: u8 = 1;",
+            "#[cfg(test)] impl Add for A {}",
+            "#[rstest] fn add(a: u8) -> u8 { a }",
+            "mod calc { #[cfg(test)] use fake::*; }",
+        ] {
+            assert_eq!(additions(text), [Addition::InNewTestFiles], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_reaches_other_tests_may_be_added_nowhere() {
+        for text in [
+            "#[cfg(test)] macro_rules! assert_eq { ($($t:tt)*) => {} }",
+            "#[cfg(any(test, x))] macro_rules! check { () => {} }",
+            "#[cfg(test)] #[macro_use] mod x;",
+            "#[cfg(test)] #[path = \"fake.rs\"] mod real;",
+            "#[cfg_attr(test, macro_use)] mod x;",
+            "#[cfg_attr(all(test, unix), path = \"fake.rs\")] mod real;",
+            "#![cfg_attr(test, no_main)]",
+            "#[cfg(test)] mod t { #[macro_export] macro_rules! a { () => {} } }",
+            "#[cfg(test)] mod t { macro_rules! a { () => {} } }",
+            "#[cfg(test)] mod t { #[unsafe(no_mangle)] fn a() {} }",
+            "#[test] fn a() { #[macro_export] macro_rules! b { () => {} } }",
+            "id! { if x { #[cfg(test)] macro_rules! a { () => {} } } }",
+            "macro_rules! id { () => { #[cfg(test)] macro_rules! a { () => {} } } }",
+            // Without saying that they are for tests.
+            "macro_rules! assert_eq { ($($t:tt)*) => {} }",
+            "pub(crate) use nothing as assert;",
+        ] {
+            assert_eq!(additions(text), [Addition::Nowhere], "{text}");
+        }
+        // The module that follows is none for tests, and may change.
+        let [item] = rust_tests("#[cfg_attr(test, macro_use)] mod x { fn a() {} }")
+            .try_into()
+            .unwrap();
+        assert_eq!(item.name, "cfg_attr(test) mod x");
+        assert!(item.text.ends_with(']'), "{item:?}");
     }
 
     #[test]

@@ -5,19 +5,30 @@
 //! | --- | --- | --- |
 //! | `.json`, `.toml`, `.yaml` | `/a/b` | the value there |
 //! | `.cfg`, `.ini` | `/name` | the lines below `[name]` |
-//! | `.rs` | `/cfg(test)` | each item that is only there for tests; new items are allowed, and new tests in a module that is there |
+//! | `.rs` | `/cfg(test)` | each item that is only there for tests; new modules of tests are allowed, and new tests |
 //! | `.go` | `/func/NAME` | the function of that name |
 //! | `.py` | `/statements` | everything, if there is anything but white space |
+//! | `.py` | `/name/NAME` | everything, if the name is in it |
 
 use std::collections::BTreeMap;
 
 use ralph_gate_component::tree::{Entry, Node, Source, TextFormat, Value};
 use ralph_gate_memory::digest::Digest;
 
-use super::items::{go_function, rust_tests};
+use super::items::{Addition, go_function, rust_tests};
 
 /// A part that is named, and what stood there. A part that is not there has no entry.
 pub(super) type Parts = BTreeMap<String, Digest>;
+
+/// The parts of a file as it is now, and when each may appear.
+pub(super) type Found = BTreeMap<String, Part>;
+
+/// A part as it is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) digest: Digest,
+    pub(super) arrival: Arrival,
+}
 
 /// How the parts of a file are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,17 +47,23 @@ const RUST_TESTS: &str = "/cfg(test)";
 const GO_FUNCTION: &str = "/func/";
 /// The part of source files in Python.
 const STATEMENTS: &str = "/statements";
+/// Parts of source files in Python, before a name.
+const PYTHON_NAME: &str = "/name/";
+/// Encodings in which the letters of a name are what they look like.
+const ENCODINGS: &[&str] = &["utf-8", "utf8", "ascii", "us-ascii", "latin-1", "latin1"];
 
 /// When a part may appear where there was none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrival {
     Always,
+    /// In a file of tests that is new.
+    InNewTestFiles,
     /// In a file that is new, in a directory in which nothing was looked after: that of a new package.
     InNewFolders,
     Never,
 }
 
-/// When a part of the file at a path may appear.
+/// When a part of the file at a path may appear, unless the part says so itself.
 pub(super) fn arrival(path: &[u8]) -> Arrival {
     match syntax(path) {
         Some(Syntax::Rust) => Arrival::Always,
@@ -65,21 +82,30 @@ pub(super) fn is_named(part: &str, pointers: &[String]) -> bool {
 }
 
 /// The parts of a file's content. Where the content can't be read as its name promises, it counts as a whole.
-pub(super) fn read(path: &[u8], content: &[u8], pointers: &[String]) -> Parts {
+pub(super) fn read(path: &[u8], content: &[u8], pointers: &[String]) -> Found {
+    let arrival = arrival(path);
+    let parts = |parts: Parts| arriving(parts, arrival);
     let text = str::from_utf8(content).ok();
     let found = match (text, syntax(path)) {
-        (Some(text), Some(Syntax::Tree(format))) => in_tree(text, format, pointers),
-        (Some(text), Some(Syntax::Sections)) => Some(in_sections(text, pointers)),
-        (Some(text), Some(syntax)) => in_source(text, syntax, pointers),
+        (Some(text), Some(Syntax::Tree(format))) => in_tree(text, format, pointers).map(parts),
+        (Some(text), Some(Syntax::Sections)) => Some(parts(in_sections(text, pointers))),
+        (Some(text), Some(syntax)) => in_source(text, syntax, arrival, pointers),
         _ => None,
     };
-    found.unwrap_or_else(|| whole(Digest::of(&[b"content", content]), pointers))
+    found.unwrap_or_else(|| whole(path, Digest::of(&[b"content", content]), pointers))
 }
 
 /// Every part is the same: that of something without parts.
-pub(super) fn whole(digest: Digest, pointers: &[String]) -> Parts {
+pub(super) fn whole(path: &[u8], digest: Digest, pointers: &[String]) -> Found {
     let pointers = pointers.iter().cloned();
-    pointers.map(|pointer| (pointer, digest)).collect()
+    let parts = pointers.map(|pointer| (pointer, digest)).collect();
+    arriving(parts, arrival(path))
+}
+
+fn arriving(parts: Parts, arrival: Arrival) -> Found {
+    let part = |digest| Part { digest, arrival };
+    let parts = parts.into_iter();
+    parts.map(|(name, digest)| (name, part(digest))).collect()
 }
 
 fn syntax(path: &[u8]) -> Option<Syntax> {
@@ -162,30 +188,85 @@ fn push_text(text: &mut String, string: &str) {
 }
 
 /// The parts of a source file. None if a pointer names none that its language has.
-fn in_source(text: &str, syntax: Syntax, pointers: &[String]) -> Option<Parts> {
-    let mut parts = Parts::new();
-    let digest = |text: &str| Digest::of(&[b"source", text.as_bytes()]);
+fn in_source(text: &str, syntax: Syntax, arrival: Arrival, pointers: &[String]) -> Option<Found> {
+    let mut parts = Found::new();
+    let part = |text: &str, arrival| Part {
+        digest: Digest::of(&[b"source", text.as_bytes()]),
+        arrival,
+    };
     for pointer in pointers {
-        match (syntax, pointer.strip_prefix(GO_FUNCTION)) {
-            (Syntax::Rust, _) if pointer == RUST_TESTS => {
+        let function = pointer.strip_prefix(GO_FUNCTION);
+        let name = pointer.strip_prefix(PYTHON_NAME);
+        match (syntax, function, name) {
+            (Syntax::Rust, ..) if pointer == RUST_TESTS => {
                 let items = rust_tests(text).into_iter();
                 parts.extend(items.map(|item| {
-                    let part = format!("{pointer}#{}", item.name);
-                    (part, digest(&item.text))
+                    let arrival = match item.addition {
+                        Addition::Anywhere => Arrival::Always,
+                        Addition::InNewTestFiles => Arrival::InNewTestFiles,
+                        Addition::Nowhere => Arrival::Never,
+                    };
+                    let name = format!("{pointer}#{}", item.name);
+                    (name, part(&item.text, arrival))
                 }));
             }
-            (Syntax::Go, Some(name)) => {
+            (Syntax::Go, Some(name), _) => {
                 let function = go_function(text, name);
-                parts.extend(function.map(|text| (pointer.clone(), digest(text))));
+                parts.extend(function.map(|text| (pointer.clone(), part(text, arrival))));
             }
-            (Syntax::Python, _) if pointer == STATEMENTS => {
+            (Syntax::Python, ..) if pointer == STATEMENTS => {
                 let is_empty = text.trim().is_empty();
-                parts.extend((!is_empty).then(|| (pointer.clone(), digest(text))));
+                parts.extend((!is_empty).then(|| (pointer.clone(), part(text, arrival))));
+            }
+            (Syntax::Python, _, Some(name)) => {
+                let is_named = may_name(text, name);
+                parts.extend(is_named.then(|| (pointer.clone(), part(text, arrival))));
             }
             _ => return None,
         }
     }
     Some(parts)
+}
+
+/// Whether a source file in Python may have a name. Comments and texts count, because what begins one depends on the
+/// version of Python. So does another encoding, in which the name may not look like itself.
+fn may_name(text: &str, name: &str) -> bool {
+    let declared = text.lines().take(2).filter_map(encoding);
+    let mut unknown = declared.filter(|it| {
+        let it = it.to_ascii_lowercase().replace('_', "-");
+        !ENCODINGS.contains(&it.as_str()) && !it.starts_with("iso-8859-")
+    });
+    let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric() || !c.is_ascii();
+    let mut words = text.split(|c: char| !is_part(c));
+    text.contains(name) || words.any(|word| is_disguised(word, name)) || unknown.next().is_some()
+}
+
+/// Whether a word is a name in letters for which Python takes those of the name: of full width, raised, of mathematics.
+fn is_disguised(word: &str, name: &str) -> bool {
+    let stands_for_another = |c: char| {
+        matches!(c, '\u{aa}' | '\u{ba}' | '\u{17f}' | '\u{2b0}'..='\u{2b8}' | '\u{2e0}'..='\u{2e4}'
+            | '\u{1d2c}'..='\u{1dbf}' | '\u{2070}'..='\u{209c}' | '\u{2100}'..='\u{2188}'
+            | '\u{fb00}'..='\u{fb06}' | '\u{fe33}'..='\u{fe34}' | '\u{fe4d}'..='\u{fe4f}'
+            | '\u{ff10}'..='\u{ff5a}' | '\u{10780}'..='\u{107ba}' | '\u{1d400}'..='\u{1d7ff}')
+    };
+    // One letter may stand for two.
+    let length = word.chars().count();
+    let mut letters = name.chars();
+    (name.len().saturating_sub(2)..=name.len()).contains(&length)
+        && word.chars().any(stands_for_another)
+        && word
+            .chars()
+            .all(|c| stands_for_another(c) || letters.any(|letter| letter == c))
+}
+
+/// The encoding that a comment declares.
+fn encoding(line: &str) -> Option<&str> {
+    let comment = line.trim_start_matches('\u{feff}').trim_start();
+    let (_, rest) = comment.strip_prefix('#')?.split_once("coding")?;
+    let name = rest.strip_prefix([':', '='])?.trim_start();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let end = name.find(|c| !is_part(c)).unwrap_or(name.len());
+    name.get(..end)
 }
 
 /// The lines below `[name]`, for `/name`.
@@ -249,7 +330,7 @@ fn section(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn parts(path: &str, text: &str, pointers: &[&str]) -> Parts {
+    fn parts(path: &str, text: &str, pointers: &[&str]) -> Found {
         let pointers: Vec<String> = pointers.iter().map(ToString::to_string).collect();
         read(path.as_bytes(), text.as_bytes(), &pointers)
     }
@@ -345,6 +426,26 @@ mod tests {
         assert!(parts("a_test.go", "func TestA() {}\n", &["/func/TestMain"]).is_empty());
         assert_eq!(parts("__init__.py", "import a\n", &[STATEMENTS]).len(), 1);
         assert!(parts("__init__.py", " \n", &[STATEMENTS]).is_empty());
+        let plugins = &["/name/pytest_plugins"];
+        for text in [
+            "pytest_plugins = ['rigged']\n",
+            "pytest_plugins: list[str] = ['rigged']\n",
+            "a, pytest_plugins = 1, ['rigged']\n",
+            "from rigged import pytest_plugins\n",
+            "x = f\"{\"#\"}\"; pytest_plugins = ['rigged']\n",
+            "pytest_plugin\u{17f} = ['rigged']\n",
+            "pyte\u{fb06}_plugins = ['rigged']\n",
+            "# -*- coding: utf-7 -*-\n+AHA-ytest+AF8-plugins = ['rigged']\n",
+            "#!/usr/bin/python\n# vim: set fileencoding=unicode_escape :\n",
+        ] {
+            assert_eq!(parts("test_a.py", text, plugins).len(), 1, "{text}");
+        }
+        for text in [
+            "# -*- coding: utf-8 -*-\nimport pytest\n\n\ndef test_a():\n    assert 'ﬁ ½' and 'ä'\n",
+            "größe = 1\n# \u{211d}, x\u{207f}, тестированиемм\n",
+        ] {
+            assert!(parts("test_a.py", text, plugins).is_empty(), "{text}");
+        }
         // A pointer that means nothing there stands for the file.
         assert_eq!(parts("a.rs", "fn a() {}", &["/other"]).len(), 1);
     }

@@ -17,7 +17,7 @@ use super::error::WorktreeError;
 use super::excluded::Excluded;
 use super::link::Link;
 use super::name::{self, shown};
-use super::part::{self, Arrival, Parts};
+use super::part::{self, Arrival, Found, Part, Parts};
 use super::pattern::Patterns;
 use super::plain::{self, Root, Stamp, absent};
 use super::rules::{Matched, Protection, Rules, Used};
@@ -346,6 +346,8 @@ impl Finder for Taking<'_> {
         // Whether the file was there counts only where that decides about what appears in it.
         let is_noted = !pointers.is_empty() && part::arrival(item.path) == Arrival::InNewFolders;
         if is_noted || !parts.is_empty() {
+            let parts = parts.into_iter();
+            let parts = parts.map(|(name, part)| (name, part.digest)).collect();
             self.values.insert(shown(item.path), parts);
         }
         self.used.add(matched);
@@ -363,28 +365,28 @@ impl Finder for Taking<'_> {
 }
 
 /// The parts of what is at a path. What has no content counts as a whole.
-fn parts_of(item: &Item<'_>, pointers: &[String]) -> io::Result<Parts> {
+fn parts_of(item: &Item<'_>, pointers: &[String]) -> io::Result<Found> {
     if pointers.is_empty() {
-        return Ok(Parts::new());
+        return Ok(Found::new());
     }
+    let whole = |digest| part::whole(item.path, digest, pointers);
     let plain = match item.kind {
-        Kind::Folder | Kind::Closed => return Ok(Parts::new()),
+        Kind::Folder | Kind::Closed => return Ok(Found::new()),
         Kind::File => absent(plain::open_plain(item.folder, item.name))?.flatten(),
         Kind::Link => {
             let Some(Seen::Link { digest }) = link(item)? else {
-                return Ok(Parts::new());
+                return Ok(Found::new());
             };
-            return Ok(part::whole(digest, pointers));
+            return Ok(whole(digest));
         }
         Kind::Special => None,
     };
     let Some((file, stat)) = plain else {
-        return Ok(part::whole(Digest::of(&[b"special"]), pointers));
+        return Ok(whole(Digest::of(&[b"special"])));
     };
     let size = plain::size(&stat);
     if size > PARTS_LIMIT {
-        let digest = Digest::of(&[b"large", &size.to_le_bytes()]);
-        return Ok(part::whole(digest, pointers));
+        return Ok(whole(Digest::of(&[b"large", &size.to_le_bytes()])));
     }
     let content = plain::read(&file, size)?;
     Ok(part::read(item.path, &content, pointers))
@@ -548,11 +550,12 @@ impl Comparing<'_> {
                 let parts: BTreeSet<&String> = named.chain(now.keys()).collect();
                 let differences = parts.into_iter().filter_map(|part| {
                     let kind = match (before.get(part), now.get(part)) {
-                        (before, now) if before == now => return None,
-                        (None, _) if self.may_appear(item, path) => return None,
-                        (None, _) => DifferenceKind::Added,
-                        (_, None) => DifferenceKind::Removed,
-                        _ => DifferenceKind::Changed,
+                        (Some(before), Some(now)) if *before == now.digest => return None,
+                        (None, Some(now)) if self.may_appear(path, matched, now) => return None,
+                        (None, None) => return None,
+                        (None, Some(_)) => DifferenceKind::Added,
+                        (Some(_), None) => DifferenceKind::Removed,
+                        (Some(_), Some(_)) => DifferenceKind::Changed,
                     };
                     Some((part.clone(), kind))
                 });
@@ -566,10 +569,13 @@ impl Comparing<'_> {
     }
 
     /// Whether a part of a file may appear.
-    fn may_appear(&self, item: &Item<'_>, path: &str) -> bool {
-        match part::arrival(item.path) {
+    fn may_appear(&self, path: &str, matched: &Matched, part: &Part) -> bool {
+        match part.arrival {
             Arrival::Always => true,
             Arrival::Never => false,
+            Arrival::InNewTestFiles => {
+                !matched.frozen.is_empty() && !self.before.files.contains_key(path)
+            }
             Arrival::InNewFolders => {
                 !self.before.values.contains_key(path) && !self.before.holds_beside(path)
             }

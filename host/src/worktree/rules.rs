@@ -29,6 +29,18 @@ impl Protection {
         let names_none = |patterns: &[String]| patterns.iter().all(|text| text.starts_with('!'));
         names_none(&self.protected) && names_none(&self.frozen) && self.parts.is_empty()
     }
+
+    /// Those of these files that no pattern names, neither to look after the whole file nor to except it.
+    pub fn unnamed(&self, mut files: Vec<String>) -> Result<Vec<String>, WorktreeError> {
+        let rules = Rules::new(self)?;
+        let is_named = |path: &String| {
+            let path = path.as_bytes();
+            let matched = rules.matching(path);
+            rules.is_spared(path) || matched.is_some_and(|matched| matched.whole())
+        };
+        files.retain(|path| !is_named(path));
+        Ok(files)
+    }
 }
 
 /// A protection, ready to match paths.

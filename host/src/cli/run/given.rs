@@ -33,7 +33,7 @@ pub(super) fn configuration(args: &RunArgs, terminal: &Terminal) -> Result<Confi
             return Err(missing);
         }
         if given.protection.is_none() && !args.resume {
-            let (protection, names) = starter::protection(&config.workspace);
+            let (protection, names) = starter::protection(&config.workspace, &given.checks)?;
             if !terminal.is_json() {
                 let names = names.join(", ");
                 terminal.warn(|_| {

@@ -228,6 +228,14 @@ const SETTINGS: &[(&Ecosystem, &[&str])] = &[
             ".pnpmfile.cjs",
             "__mocks__/fs.js",
             "vitest.projects.ts",
+            "packages/a/vitest.config.ts",
+            "packages/a/vitest.workspace.json",
+            "packages/a/vite.config.mjs",
+            "packages/a/jest.config.cjs",
+            "packages/a/jest.config.json",
+            "packages/a/.mocharc.json",
+            "packages/a/test/.mocharc.cjs",
+            "test/jest.config.ts",
             "web-test-runner.config.mjs",
             "wtr.config.js",
             "spec/support/jasmine.json",
@@ -420,6 +428,23 @@ fn new_files_beside_tests_may_not_act_on_them() {
         assert_eq!(noticed(&PYTHON, path, None, "\n"), 0, "{path}");
     }
     assert_eq!(noticed(&PYTHON, "calc/__init__.py", None, patch), 0);
+    for path in [
+        "test_zz.py",
+        "testing.py",
+        "a/zz_test.py",
+        "tests/helper.py",
+        "a/test/deep/b.py",
+    ] {
+        for plugins in [
+            "pytest_plugins = [\"rigged\"]\n",
+            "pytest_plugins: list[str] = [\"rigged\"]\n",
+            "import a\n\na.b, pytest_plugins = 1, (\"rigged\",)\n",
+        ] {
+            assert_eq!(noticed(&PYTHON, path, None, plugins), 1, "{path} {plugins}");
+        }
+        let honest = "import pytest\n\n\n@pytest.fixture(autouse=True)\ndef a():\n    yield\n";
+        assert_eq!(noticed(&PYTHON, path, None, honest), 0, "{path}");
+    }
     let main = "package a\n\nfunc TestMain(m *testing.M) {}\n";
     assert_eq!(noticed(&GO, "zz_test.go", None, main), 1);
     assert_eq!(

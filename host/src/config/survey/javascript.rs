@@ -112,11 +112,11 @@ fn tests(folder: &Folder<'_>, package: &Value, manager: Manager) -> Option<Propo
     let proposal = Proposal::new(&id, folder, "package.json", &JAVASCRIPT)
         .probe([manager.name(), "--version"]);
     let runner = Runner::of(script);
-    let needed: Vec<&str> = match runner {
-        Some(runner) => runner.program().into_iter().collect(),
-        None => started::programs(script).collect(),
+    let needed: Vec<String> = match runner {
+        Some(runner) => runner.program().map(str::to_owned).into_iter().collect(),
+        None => started::programs(script),
     };
-    let mut needed = needed.into_iter();
+    let mut needed = needed.iter();
     let proposal = proposal.missing(needed.find_map(|it| missing(it, folder, manager)));
     let modules = Modules::of(folder);
     let report = |extension: &str| {

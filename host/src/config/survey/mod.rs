@@ -5,6 +5,7 @@ mod folder;
 mod javascript;
 mod native;
 mod python;
+mod recipes;
 mod started;
 mod tasks;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use serde::Serialize;
 use super::catalogue::Ecosystem;
 use crate::evidence::reports::TestFormat;
 use folder::Folder;
+pub(super) use started::files as started_files;
 
 /// How deep a monorepo is searched.
 const DEPTH: usize = 3;
@@ -155,8 +157,8 @@ pub fn survey(workspace: &Path) -> Survey {
             };
             let mut found = look(&folder, &covered);
             for proposal in &mut found.tests {
-                let line = proposal.argv.join(" ");
-                proposal.started = started::files(&folder, &line);
+                let directory = folder.directory().unwrap_or_default();
+                proposal.started = started_files(workspace, &directory, &proposal.argv);
             }
             survey.note_generated(&folder, &found.ecosystems);
             let inner = survey.take(found, covered);

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use ralph_gate_component::tree::{Node, Source, TextFormat, Value};
+use ralph_gate_component::tree::{Source, TextFormat};
 
 use super::folder::Folder;
+use super::recipes::find;
 use super::{Found, Proposal};
 use crate::config::catalogue::TASKS;
 use crate::evidence::reports::TestFormat;
@@ -12,13 +13,13 @@ use crate::evidence::reports::TestFormat;
 /// The names of makefiles, in the order in which make looks for them.
 pub(super) const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
 pub(super) const JUSTFILES: &[&str] = &["justfile", ".justfile", "Justfile"];
-const TASKFILES: &[&str] = &[
+pub(super) const TASKFILES: &[&str] = &[
     "Taskfile.yml",
     "Taskfile.yaml",
     "taskfile.yml",
     "taskfile.yaml",
 ];
-const MISE_FILES: &[&str] = &["mise.toml", ".mise.toml"];
+pub(super) const MISE_FILES: &[&str] = &["mise.toml", ".mise.toml"];
 /// Scripts whose name says that they test.
 const SCRIPTS: &[&str] = &[
     "test.sh",
@@ -123,17 +124,7 @@ fn has(text: &str, format: TextFormat, path: &[&str]) -> bool {
     let Ok(root) = Source::new(text, format).read_settings() else {
         return false;
     };
-    let mut node: &Node<'_> = &root;
-    for step in path {
-        let Value::Map(entries) = &node.value else {
-            return false;
-        };
-        match entries.iter().find(|entry| entry.key == *step) {
-            Some(entry) => node = &entry.node,
-            None => return false,
-        }
-    }
-    true
+    find(&root, path).is_some()
 }
 
 /// A script that tests, and where it writes its results if it says so.

@@ -416,6 +416,54 @@ fn a_test_in_a_source_file_may_neither_change_nor_go_and_new_ones_are_allowed() 
 }
 
 #[test]
+fn a_new_item_for_tests_may_not_act_on_the_tests_that_are_there() {
+    let work = Work::plain();
+    let tests =
+        "#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() { assert_eq!(1 + 1, 2); }\n}\n";
+    work.write("src/lib.rs", tests);
+    let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
+    let protection = Protection {
+        frozen: owned(&["tests/", "*_test.rs"]),
+        parts: [("*.rs".to_owned(), owned(&["/cfg(test)"]))].into(),
+        ..Protection::default()
+    };
+    let baseline = work.take(&protection).baseline;
+    for (item, part) in [
+        (
+            "#[cfg(test)] macro_rules! assert_eq { ($($t:tt)*) => {} }",
+            "macro_rules !",
+        ),
+        ("#[cfg(test)] #[macro_use] mod fake;", "mod fake"),
+        ("#[cfg(test)] #[path = \"a.rs\"] mod fake;", "mod fake"),
+        ("#[cfg(test)] use fake::*;", "use fake"),
+        ("#[cfg(all(test, unix))] fn help() {}", "fn help"),
+        (
+            "#[cfg_attr(test, macro_use)] mod fake;",
+            "cfg_attr(test) mod fake",
+        ),
+        ("macro_rules! assert_eq { () => {} }", "macro assert_eq"),
+    ] {
+        work.write("src/lib.rs", format!("{item}\n{tests}"));
+        let added = format!("src/lib.rs/cfg(test)#{part} Added");
+        assert_eq!(work.differences(&baseline), [added], "{item}");
+    }
+    let more = "#[cfg(test)]\nmod more {\n    use super::*;\n    fn help() {}\n    #[test]\n    fn more() { help(); }\n}\n";
+    work.write("src/lib.rs", format!("{tests}{more}"))
+        .write("src/new.rs", more)
+        .write("src/other.rs", "#[cfg(test)]\nmod tests;\n")
+        .write(
+            "tests/new.rs",
+            "#[cfg(test)] use std::fs;\n#[rstest]\nfn more(#[case] a: u8) {}\n",
+        );
+    assert!(work.differences(&baseline).is_empty());
+    work.write("src/fake_test.rs", "#[cfg(test)] macro_rules! a {}\n");
+    assert_eq!(
+        work.differences(&baseline),
+        ["src/fake_test.rs/cfg(test)#macro_rules ! Added"]
+    );
+}
+
+#[test]
 fn what_is_frozen_survives_being_saved_and_is_kept_as_it_was() {
     let (work, protection) = frozen();
     let text = serde_json::to_string(&work.take(&protection).baseline).unwrap();
