@@ -17,6 +17,7 @@ mod operator;
 mod outside;
 mod preflight;
 mod prompt;
+mod protection;
 mod rerun;
 mod resume;
 mod standard;
