@@ -519,10 +519,16 @@ fn prompt(
     options: &Options,
     preference: Preference<'_>,
 ) -> Result<String, RunError> {
-    match (&options.prompt, &options.prompt_file) {
-        (Some(prompt), _) => return Ok(prompt.clone()),
-        (None, Some(file)) => return read(file.clone()),
-        (None, None) => {}
+    let given = match (&options.prompt, &options.prompt_file) {
+        (Some(prompt), _) => Some(prompt.clone()),
+        (None, Some(file)) => Some(read(file.clone())?),
+        (None, None) => None,
+    };
+    match given {
+        // Whoever gives one means to.
+        Some(given) if given.trim().is_empty() => return Err(RunError::NoPrompt),
+        Some(given) => return Ok(given),
+        None => {}
     }
     let configured = || match (&config.agent.prompt, &config.agent.prompt_file) {
         (Some(prompt), _) => Ok(prompt.clone()),
