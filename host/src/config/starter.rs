@@ -8,7 +8,10 @@ use serde::Serialize;
 
 use super::catalogue::{CARGO, CI, CMAKE, Ecosystem, SAMPLES, TASK_FILES, TASKS};
 use super::survey::{Proposal, Survey, survey};
+use super::{Config, FILE_NAMES};
+use crate::memory::DEFAULT_ROOT;
 use crate::runner::agents::Client;
+use crate::worktree::Baseline;
 
 /// What is written.
 #[derive(Debug, Clone, Default)]
@@ -260,11 +263,45 @@ fn argv_of(agent: Client) -> &'static str {
 const TASK: &str =
     "# The task; `--prompt` and `--prompt-file` win over it:\n# prompt_file = \"TASK.md\"\n";
 
-/// What `init` would protect in a workspace, as `[tripwires]`, and the names of the ecosystems.
-pub fn protection(workspace: &Path) -> (String, Vec<&'static str>) {
+/// What of a workspace is protected.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProtectedFiles {
+    /// How many files.
+    pub files: usize,
+    /// The ecosystems that at least one of them belongs to.
+    pub ecosystems: Vec<&'static str>,
+}
+
+/// What `init` would protect in a workspace, as `[tripwires]`.
+pub fn protection(workspace: &Path) -> String {
+    tripwires(&Plan::new(workspace, survey(workspace), |_| Ok(())))
+}
+
+/// The files that exist of what `init` would protect. None of them where nobody can tell: then the loop reports it.
+pub fn protected_files(workspace: &Path) -> ProtectedFiles {
     let plan = Plan::new(workspace, survey(workspace), |_| Ok(()));
-    let names = plan.ecosystems.iter().map(|it| it.name).collect();
-    (tripwires(&plan), names)
+    existing(workspace, &plan).unwrap_or_default()
+}
+
+fn existing(workspace: &Path, plan: &Plan) -> Option<ProtectedFiles> {
+    let config = Config::read(&workspace.join(FILE_NAMES[0]), &tripwires(plan)).ok()?;
+    let protection = config.tripwires.protection();
+    let excluded = [DEFAULT_ROOT.to_owned()];
+    let baseline = Baseline::take(workspace, &protection, &excluded)
+        .ok()?
+        .baseline;
+    let is_there = |ecosystem: &&&Ecosystem| {
+        let parts = ecosystem.parts.iter().map(|(file, _)| *file);
+        let lists = [ecosystem.tests, ecosystem.locks, ecosystem.runner];
+        let patterns = lists.into_iter().flatten().copied().chain(parts);
+        let patterns: Vec<String> = patterns.map(str::to_owned).collect();
+        baseline.holds(&patterns).unwrap_or_default()
+    };
+    let ecosystems = plan.ecosystems.iter().filter(is_there);
+    Some(ProtectedFiles {
+        files: baseline.len(),
+        ecosystems: ecosystems.map(|ecosystem| ecosystem.name).collect(),
+    })
 }
 
 /// What may not change, by the ecosystems that are there and the files that checks start.
