@@ -6,6 +6,7 @@ mod auditing;
 mod beginning;
 mod beside_the_files;
 mod cheating;
+mod command_line;
 mod commits;
 mod crashing;
 mod elsewhere;

@@ -141,6 +141,36 @@ fn all_that_can_not_work_is_named_at_once_also_the_agent() {
 }
 
 #[test]
+fn files_of_the_memory_that_are_not_there_stop_the_run_before_the_agent() {
+    let checks = config(&[("tests", "argv = [\"true\"]")]);
+    let memory = "\n[memory]\nprd = \"no-such-prd.json\"\nprogress = \"no-such-progress.txt\"\n";
+    let workplace = Workplace::new(&format!("{checks}{memory}"), &[]);
+    let problems = refused(&workplace);
+    let paths: Vec<_> = problems
+        .iter()
+        .map(|it| it["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(paths, ["memory.prd", "memory.progress"]);
+    assert!(problems.iter().all(|it| it["line"].as_u64().unwrap() > 0));
+}
+
+#[test]
+fn config_check_finds_what_stops_a_run_before_the_agent() {
+    let checks = [
+        ("clean", "kind = \"git\"\nclean = true"),
+        ("quality", "kind = \"cel\"\nexpr = \"tests.failed ==\""),
+        ("tests", "argv = [\"no-such-runner\"]"),
+    ];
+    let workplace = Workplace::new(&config(&checks), &[]);
+    fs::remove_dir_all(workplace.work().join(".git")).unwrap();
+    let problems = refused(&workplace);
+    assert_eq!(problems.len(), 3, "{problems:?}");
+    let said = workplace.gate(&["config", "check", "--json"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert_eq!(said.json()["problems"], Value::Array(problems));
+}
+
+#[test]
 fn what_the_agent_is_to_make_is_no_problem() {
     let report = "kind = \"tests_green\"\nargv = [\"sh\", \"run-tests.sh\"]\nformat = \"tap\"\nreport = \"out/new/report.tap\"";
     let script = "mkdir -p out/new; test -f done.txt || exit 1; printf 'ok 1 - a\\n1..1\\n' > out/new/report.tap\n";

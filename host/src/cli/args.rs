@@ -215,16 +215,19 @@ pub(crate) enum ConfigCommand {
     Check(ConfigCheckArgs),
 }
 
-/// Report every problem and weakness of a configuration
+/// Report every problem and weakness of a configuration, and what of it can't work here
+///
+/// Looks for programs and files as `ralph-gate run` does before it starts a loop. Nothing is run or written.
 #[cfg(unix)]
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   ralph-gate config check
   ralph-gate config check elsewhere/ralph-gate.toml --json
 
-Exit codes: 0 valid, also with warnings; 1 at least one problem.")]
+Exit codes: 0 `run` can start with it, also with warnings; 1 at least one problem.")]
 pub(crate) struct ConfigCheckArgs {
-    /// The configuration; standard input when `-`; that of the current folder, or of one above it, when absent
+    /// The configuration; standard input when `-`. By default ralph-gate.toml (or .yaml, .json) of the current directory or
+    /// the nearest one above it: up to the root of the repository, or up to the home directory where there is none
     pub(crate) file: Option<PathBuf>,
 }
 
@@ -243,17 +246,18 @@ pub(crate) struct ConfigCheckArgs {
 Exit codes: 0 completed, 5 completed by an operator's override, 3 stopped otherwise, 130 interrupted twice, 1 error; in
 standard mode and in shadow that of the agent.")]
 pub(crate) struct RunArgs {
-    /// The configuration; ralph-gate.toml (or .yaml, .json) of the current folder, or of one above it, when absent
+    /// The configuration. By default ralph-gate.toml (or .yaml, .json) of the current directory or the nearest one above it:
+    /// up to the root of the repository, or up to the home directory where there is none
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// A command that must succeed, split into words without a shell; needs no configuration; can be given several times
     #[arg(long = "check", value_name = "COMMAND", value_parser = check)]
     pub(crate) checks: Vec<String>,
     /// The most iterations; wins over the contract
-    #[arg(long = "max-iters", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long = "max-iters", value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) iterations: Option<u32>,
     /// The most that the loop may cost, in US dollars; wins over the contract
-    #[arg(long, value_name = "USD", value_parser = budget)]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = budget)]
     pub(crate) budget: Option<String>,
     /// A request, whose fields win over those of [contract]; its mode is its own
     #[arg(long, value_name = "FILE")]
@@ -1019,6 +1023,7 @@ fn check(text: &str) -> Result<String, String> {
 fn budget(text: &str) -> Result<String, String> {
     match ralph_gate::config::check_budget(text) {
         Ok(()) => Ok(text.to_owned()),
+        Err(_) if text.starts_with('-') => Err("a budget is not negative".to_owned()),
         Err(reason) => Err(format!("{reason}; write a decimal such as 2.50")),
     }
 }

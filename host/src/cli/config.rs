@@ -1,15 +1,17 @@
-//! `ralph-gate config check`: every problem of a configuration at its place.
+//! `ralph-gate config check`: every problem of a configuration at its place, and what of it can't work here.
 
 use std::path::Path;
 
-use ralph_gate::config::{Config, Task, Terms};
+use ralph_gate::config::{Config, ConfigDraft, Task, Terms};
 use ralph_gate::engine::Problem;
+use ralph_gate::runner::review;
 use ralph_gate_component::Word as _;
 use serde_json::{Value, json};
 
 use super::args::{ConfigCheckArgs, ConfigCommand};
 use super::error::CliError;
 use super::input::{Input, Source};
+use super::policy::Policies;
 use super::terminal::{Painter, Severity, Terminal, clean, counted};
 use super::words::word;
 use super::{Exit, gate};
@@ -43,7 +45,7 @@ pub(super) fn check(input: &Input, terminal: &Terminal) -> Result<Exit, CliError
 
 /// What is to be said about a configuration.
 struct Found {
-    /// None where it has problems.
+    /// None where it has problems that keep it from being read.
     usable: Option<(Config, Task)>,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
@@ -52,30 +54,36 @@ struct Found {
 impl Found {
     fn of(input: &Input) -> Result<Self, CliError> {
         let file = match &input.source {
-            Source::File(file) => file.clone(),
+            // Programs are looked for from its directory.
+            Source::File(file) => std::path::absolute(file).unwrap_or_else(|_| file.clone()),
             Source::Stdin => input.source.to_string().into(),
         };
-        let read = || {
-            let config = Config::read(&file, &input.text)?;
-            // As `run` does: it is a loop that the file is checked for.
-            let task = config.route_loop(gate()?, None)?;
-            Ok::<_, CliError>((config, task))
-        };
-        match read() {
-            Ok((config, task)) => Ok(Self {
-                problems: Vec::new(),
-                warnings: warnings(&config, &task),
-                usable: Some((config, task)),
-            }),
-            Err(error) => match error.problems_of_config() {
-                Some((_, problems)) => Ok(Self {
+        // As `run` does: it is a loop that the file is checked for.
+        let routed: Result<_, CliError> = gate().and_then(|gate| {
+            let draft = ConfigDraft::read(&file, &input.text)?;
+            Ok(draft.route_loop(gate, None)?)
+        });
+        let (config, task) = match routed {
+            Ok(routed) => routed,
+            Err(error) => {
+                let Some((_, problems)) = error.problems_of_config() else {
+                    return Err(error);
+                };
+                return Ok(Self {
                     usable: None,
                     problems: problems.to_vec(),
                     warnings: Vec::new(),
-                }),
-                None => Err(error),
-            },
-        }
+                });
+            }
+        };
+        let review = review(&config, &task, &Policies::silent())?;
+        let mut warnings = warnings(&config, &task);
+        warnings.extend(review.warnings);
+        Ok(Self {
+            usable: Some((config, task)),
+            problems: review.problems,
+            warnings,
+        })
     }
 
     fn json(&self, file: &str) -> Value {
@@ -107,6 +115,11 @@ impl Found {
             None => format!(
                 "{file}: configuration is {}: {}\n",
                 painter.bold("not valid"),
+                counted(self.problems.len(), "problem")
+            ),
+            Some(_) if !self.problems.is_empty() => format!(
+                "{file}: configuration {}: {}, {warnings}\n",
+                painter.bold("can't work here"),
                 counted(self.problems.len(), "problem")
             ),
             Some((config, task)) => format!(
@@ -143,7 +156,7 @@ fn checks(config: &Config, task: &Task) -> Vec<Value> {
     checks.collect()
 }
 
-/// What the gate says about the contract, and checks that nobody asks for.
+/// What the gate says about the contract, and checks that nothing asks for.
 fn warnings(config: &Config, task: &Task) -> Vec<Problem> {
     let mut warnings: Vec<Problem> = task
         .warnings

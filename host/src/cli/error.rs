@@ -370,6 +370,20 @@ impl CliError {
         None
     }
 
+    /// Problems of what the command line names. Their paths are arguments, and they are in no file.
+    #[cfg(unix)]
+    pub(crate) fn problems_of_arguments(&self) -> &[Problem] {
+        match self {
+            Self::Run(RunError::Config(error)) => error.arguments(),
+            _ => &[],
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn problems_of_arguments(&self) -> &[Problem] {
+        &[]
+    }
+
     pub(crate) fn file(&self) -> Option<&Source> {
         match self {
             Self::Unreadable { file, .. }
@@ -441,8 +455,12 @@ impl CliError {
 
     /// The place in the file, as a list of problems.
     fn place(&self) -> Vec<Value> {
-        if let Some((_, problems)) = self.problems_of_config() {
-            return problems.iter().map(|problem| json!(problem)).collect();
+        let of_file = self.problems_of_config();
+        let of_file = of_file.map_or(&[] as &[_], |(_, problems)| problems);
+        let of_arguments = self.problems_of_arguments();
+        if !of_file.is_empty() || !of_arguments.is_empty() {
+            let all = of_file.iter().chain(of_arguments);
+            return all.map(|problem| json!(problem)).collect();
         }
         match self {
             Self::NotJson {

@@ -208,16 +208,24 @@ impl Terminal {
                 .map(|problem| painter.problem(Severity::Error, &file, problem, *shift, source))
                 .collect();
         }
+        let mut text = String::new();
         if let Some((file, problems)) = error.problems_of_config() {
             let source = error
                 .file()
                 .map_or_else(|| text_of(file.as_ref()), Source::text);
-            let problems = problems.iter();
-            return problems
-                .map(|problem| {
-                    painter.problem(Severity::Error, &file, problem, 0, source.as_deref())
-                })
-                .collect();
+            text.extend(problems.iter().map(|problem| {
+                painter.problem(Severity::Error, &file, problem, 0, source.as_deref())
+            }));
+        }
+        for problem in error.problems_of_arguments() {
+            let without_path = Problem {
+                path: String::new(),
+                ..problem.clone()
+            };
+            text.push_str(&painter.problem(Severity::Error, &problem.path, &without_path, 0, None));
+        }
+        if !text.is_empty() {
+            return text;
         }
         let mut text = format!(
             "{} {}\n",

@@ -61,40 +61,83 @@ fn forgotten_dashes(error: &clap::Error, arguments: &[String]) -> Option<String>
     if arguments.iter().any(|argument| argument == "--") {
         return None;
     }
-    let mut words = words(arguments);
+    let options = RunOptions::new();
+    let mut words = options.words(arguments);
     words.next().filter(|(_, command)| *command == "run")?;
     let (at, _) = words.next().filter(|(_, word)| *word == agent)?;
     let (before, behind) = arguments.split_at_checked(at)?;
-    let before = before.iter().map(|word| shown(word));
-    let behind = behind.iter().map(|word| shown(word));
+    let (agent, behind) = behind.split_first()?;
+    let (own, of_agent) = options.split(behind);
     let words: Vec<String> = std::iter::once("ralph-gate".to_owned())
-        .chain(before)
+        .chain(before.iter().map(|word| shown(word)))
+        .chain(own.into_iter().map(shown))
         .chain(std::iter::once("--".to_owned()))
-        .chain(behind)
+        .chain(std::iter::once(shown(agent)))
+        .chain(of_agent.into_iter().map(shown))
         .collect();
     Some(format!("put `--` before the agent: {}", words.join(" ")))
 }
 
-/// The words that are neither options nor their values, each with its place: the command and what follows it.
-fn words(arguments: &[String]) -> impl Iterator<Item = (usize, &str)> {
-    let mut command = Args::command();
-    // Before that, a flag looks like an option with a value.
-    command.build();
-    let run = command.find_subcommand("run").cloned().unwrap_or_default();
-    let takes_value = move |word: &str| {
-        let mut options = command.get_opts().chain(run.get_opts());
-        options.any(|option| {
+/// The options of `run`, as they are typed.
+struct RunOptions {
+    /// Those that take a value.
+    valued: Vec<String>,
+    flags: Vec<String>,
+}
+
+impl RunOptions {
+    fn new() -> Self {
+        let mut command = Args::command();
+        // Before that, a flag looks like an option with a value.
+        command.build();
+        let run = command.find_subcommand("run").cloned().unwrap_or_default();
+        let (mut valued, mut flags) = (Vec::new(), Vec::new());
+        let all = command.get_arguments().chain(run.get_arguments());
+        for option in all.filter(|option| !option.is_positional()) {
             let long = option.get_long().map(|name| format!("--{name}"));
             let short = option.get_short().map(|name| format!("-{name}"));
-            [long, short].into_iter().flatten().any(|name| name == word)
+            let list = if option.get_action().takes_values() {
+                &mut valued
+            } else {
+                &mut flags
+            };
+            list.extend([long, short].into_iter().flatten());
+        }
+        Self { valued, flags }
+    }
+
+    /// The words that are neither options nor their values, each with its place: the command and what follows it.
+    fn words<'a>(&self, arguments: &'a [String]) -> impl Iterator<Item = (usize, &'a str)> {
+        let mut is_value = false;
+        arguments.iter().enumerate().filter_map(move |(at, word)| {
+            let is_word = !is_value && !word.starts_with('-');
+            is_value = !is_value && self.valued.contains(word);
+            is_word.then_some((at, word.as_str()))
         })
-    };
-    let mut is_value = false;
-    arguments.iter().enumerate().filter_map(move |(at, word)| {
-        let is_word = !is_value && !word.starts_with('-');
-        is_value = !is_value && takes_value(word);
-        is_word.then_some((at, word.as_str()))
-    })
+    }
+
+    /// The options of `run` with their values among the words behind the agent, and the agent's own words. A short option
+    /// is the agent's: many agents have the same letters.
+    fn split<'a>(&self, words: &'a [String]) -> (Vec<&'a str>, Vec<&'a str>) {
+        let (mut own, mut of_agent) = (Vec::new(), Vec::new());
+        let mut is_value = false;
+        for word in words {
+            let (name, has_value) = match word.split_once('=') {
+                Some((name, _)) => (name, true),
+                None => (word.as_str(), false),
+            };
+            let among =
+                |list: &[String]| name.starts_with("--") && list.iter().any(|known| known == name);
+            let is_valued = among(&self.valued);
+            if is_value || is_valued || (!has_value && among(&self.flags)) {
+                own.push(word.as_str());
+            } else {
+                of_agent.push(word.as_str());
+            }
+            is_value = !is_value && is_valued && !has_value;
+        }
+        (own, of_agent)
+    }
 }
 
 /// A word as it is to be typed.
@@ -110,6 +153,18 @@ fn shown(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_of_run_behind_the_agent_are_told_from_those_of_the_agent() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let given = words("-p --max-iters 3 --model --json opus --budget=2 -q --prompt --model");
+        let (own, of_agent) = RunOptions::new().split(&given);
+        assert_eq!(
+            own.join(" "),
+            "--max-iters 3 --json --budget=2 --prompt --model"
+        );
+        assert_eq!(of_agent.join(" "), "-p --model opus -q");
+    }
 
     #[test]
     fn a_word_is_shown_as_it_is_to_be_typed() {

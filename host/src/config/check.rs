@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ralph_gate_component::Word;
-use ralph_gate_component::tree::decode::{Decoder, Fields, Path};
+use ralph_gate_component::tree::decode::{Decoder, Fields, Path, closest};
 use ralph_gate_component::tree::{Node, Value};
 use serde::Serialize;
 
@@ -244,41 +244,61 @@ pub(super) fn severities() -> Vec<&'static str> {
 
 /// Reads one check.
 pub(super) fn decode(decoder: &mut Decoder<'_>, node: &Node<'_>, path: Path<'_>) -> Option<Check> {
-    let kind = match decoder.any_object(node, path)?.get("kind") {
-        None => KindName::Command,
-        Some(node) => decoder.word(node, path.field("kind"))?,
+    let (kind, is_known) = match decoder.any_object(node, path)?.get("kind") {
+        None => (KindName::Command, true),
+        Some(node) => match decoder.word(node, path.field("kind")) {
+            Some(kind) => (kind, true),
+            // The other fields are read as those of the kind that was meant.
+            None => (meant_kind(node)?, false),
+        },
     };
-    let fields = decoder.object(node, path, &names(&fields::of_check(kind)))?;
+    let known = names(&fields::of_check(kind));
+    let fields = decoder.object(node, path, &known)?;
     let mut reader = Reader {
         decoder,
         fields,
+        known,
         node,
         path,
     };
-    reader.check(kind)
+    reader.check(kind).filter(|_| is_known)
+}
+
+/// The kind that a misspelled word is most like.
+fn meant_kind(node: &Node<'_>) -> Option<KindName> {
+    let Value::String(text) = &node.value else {
+        return None;
+    };
+    let kinds = KindName::ALL.iter().map(|kind| kind.as_str());
+    KindName::parse(closest(text, kinds)?)
+}
+
+/// Why a check has no program.
+enum NoProgram {
+    /// It names none.
+    NotNamed,
+    /// What names it has a problem, which is reported.
+    Reported,
 }
 
 /// The fields of one check, while they are read.
 struct Reader<'r, 's, 'n, 'a, 'p> {
     decoder: &'r mut Decoder<'s>,
     fields: Fields<'n, 'a>,
+    /// The fields that it may have.
+    known: Vec<&'static str>,
     node: &'n Node<'a>,
     path: Path<'p>,
 }
 
 impl Reader<'_, '_, '_, '_, '_> {
+    /// Every field is read before a missing one ends the reading, so that all problems are found.
     fn check(&mut self, kind: KindName) -> Option<Check> {
         Some(match kind {
             KindName::Command => Check::Command {
                 program: self.program()?,
             },
-            KindName::TestsGreen => Check::TestsGreen {
-                program: self.program()?,
-                format: self.word("format"),
-                report: self.text("report"),
-                min_tests: self.bounded(TESTS_FIELDS, "min_tests", 1),
-                allow_skipped: self.flag("allow_skipped", true),
-            },
+            KindName::TestsGreen => self.tests()?,
             KindName::PrdAllPass => Check::PrdAllPass {
                 proofs: self.proofs(),
             },
@@ -288,6 +308,20 @@ impl Reader<'_, '_, '_, '_, '_> {
             KindName::Policy => Check::Policy(self.policy()?),
             KindName::Cel => Check::Policy(self.cel()?),
             KindName::Rego => Check::Policy(self.rego()?),
+        })
+    }
+
+    fn tests(&mut self) -> Option<Check> {
+        let program = self.program();
+        let (format, report) = (self.word("format"), self.text("report"));
+        let min_tests = self.bounded(TESTS_FIELDS, "min_tests", 1);
+        let allow_skipped = self.flag("allow_skipped", true);
+        Some(Check::TestsGreen {
+            program: program?,
+            format,
+            report,
+            min_tests,
+            allow_skipped,
         })
     }
 
@@ -326,24 +360,44 @@ impl Reader<'_, '_, '_, '_, '_> {
         self.decoder.problem(self.node.at, self.path, message, help);
     }
 
-    fn program(&mut self) -> Option<CheckProgram> {
-        let program = self.program_if_any();
-        if program.is_none() {
-            self.problem(
-                "names no program",
-                "give it `argv`, for example [\"cargo\", \"test\"]",
-            );
-        }
-        program
+    /// Whether a problem was reported that explains why none of these fields has a value: one of their values has it, or
+    /// one of their names is misspelled.
+    fn is_explained(&self, problems_before: usize, names: &[&str]) -> bool {
+        let is_meant = |key: &str| {
+            let known = || self.known.iter().copied();
+            !known().any(|name| name == key)
+                && closest(key, known()).is_some_and(|name| names.contains(&name))
+        };
+        let is_misspelled = match &self.node.value {
+            Value::Map(entries) => entries.iter().any(|entry| is_meant(&entry.key)),
+            _ => false,
+        };
+        is_misspelled || self.decoder.problem_count() > problems_before
     }
 
-    fn program_if_any(&mut self) -> Option<CheckProgram> {
+    fn program(&mut self) -> Option<CheckProgram> {
+        match self.find_program() {
+            Ok(program) => Some(program),
+            Err(NoProgram::Reported) => None,
+            Err(NoProgram::NotNamed) => {
+                self.problem(
+                    "names no program",
+                    "give it `argv`, for example [\"cargo\", \"test\"]",
+                );
+                None
+            }
+        }
+    }
+
+    fn find_program(&mut self) -> Result<CheckProgram, NoProgram> {
+        let before = self.decoder.problem_count();
         let argv = texts(
             self.decoder,
             self.fields.get("argv"),
             self.path.field("argv"),
         );
         let shell = self.text("shell");
+        let is_explained = self.is_explained(before, &["argv", "shell"]);
         if shell.is_some() && !argv.is_empty() {
             self.problem("has both `argv` and `shell`", "keep one of them");
         }
@@ -351,10 +405,7 @@ impl Reader<'_, '_, '_, '_, '_> {
             Some(line) => vec!["sh".to_owned(), "-c".to_owned(), line],
             None => argv,
         };
-        if argv.is_empty() {
-            return None;
-        }
-        Some(CheckProgram {
+        let program = CheckProgram {
             argv,
             directory: self.text("directory"),
             env: table(self.decoder, self.fields.get("env"), self.path.field("env")),
@@ -365,6 +416,14 @@ impl Reader<'_, '_, '_, '_, '_> {
             ),
             timeout_ms: self.bounded(PROGRAM_FIELDS, "timeout_ms", DEFAULT_TIMEOUT_MS),
             max_output_bytes: self.bounded(PROGRAM_FIELDS, "max_output_bytes", DEFAULT_KEPT),
+        };
+        if !program.argv.is_empty() {
+            return Ok(program);
+        }
+        Err(if is_explained {
+            NoProgram::Reported
+        } else {
+            NoProgram::NotNamed
         })
     }
 
@@ -374,24 +433,35 @@ impl Reader<'_, '_, '_, '_, '_> {
     }
 
     fn risk(&mut self) -> Option<Check> {
-        let program = self.program_if_any();
+        let program = self.find_program();
+        let before = self.decoder.problem_count();
         let report = self.text("report");
-        if program.is_none() && report.is_none() {
-            self.problem(
-                "has no findings to look at",
-                "give it `argv`, or `report` with the file that a scanner wrote",
-            );
-            return None;
+        let is_explained = self.is_explained(before, &["report"]);
+        let severity = self.word("severity").unwrap_or(Severity::High);
+        let level_default = self.word("level_default");
+        if report.is_none() {
+            match program {
+                Err(NoProgram::NotNamed) if !is_explained => {
+                    self.problem(
+                        "has no findings to look at",
+                        "give it `argv`, or `report` with the file that a scanner wrote",
+                    );
+                    return None;
+                }
+                Err(_) => return None,
+                Ok(_) => {}
+            }
         }
         Some(Check::NoHighRisk {
-            program,
+            program: program.ok(),
             report,
-            severity: self.word("severity").unwrap_or(Severity::High),
-            level_default: self.word("level_default"),
+            severity,
+            level_default,
         })
     }
 
     fn git(&mut self) -> Option<GitCheck> {
+        let before = self.decoder.problem_count();
         let check = GitCheck {
             clean: self.flag("clean", false),
             committed: self.flag("committed", false),
@@ -399,79 +469,103 @@ impl Reader<'_, '_, '_, '_, '_> {
             no_conflicts: self.flag("no_conflicts", false),
         };
         if !check.clean && !check.committed && check.branch.is_none() && !check.no_conflicts {
-            let help = "set at least one of `clean`, `committed`, `branch`, `no_conflicts`";
-            self.problem("asks for nothing", help);
+            let names = ["clean", "committed", "branch", "no_conflicts"];
+            if !self.is_explained(before, &names) {
+                let help = "set at least one of `clean`, `committed`, `branch`, `no_conflicts`";
+                self.problem("asks for nothing", help);
+            }
             return None;
         }
         Some(check)
     }
 
     fn policy(&mut self) -> Option<PolicyCheck> {
-        let (component, blake3) = (self.text("component"), self.text("blake3"));
-        let (Some(path), Some(blake3)) = (component, blake3) else {
-            self.problem(
-                "names no pinned component",
-                "give it `component` with the file, and `blake3` with its digest",
-            );
-            return None;
+        let before = self.decoder.problem_count();
+        let judge = match (self.text("component"), self.text("blake3")) {
+            (Some(path), Some(blake3)) => Some(Judge::Component(PinnedFile { path, blake3 })),
+            _ => {
+                if !self.is_explained(before, &["component", "blake3"]) {
+                    self.problem(
+                        "names no pinned component",
+                        "give it `component` with the file, and `blake3` with its digest",
+                    );
+                }
+                None
+            }
         };
         let settings = self.fields.get("settings");
         let settings = settings.map_or_else(|| "{}".to_owned(), json::write);
         let wasi = self.word("wasi").unwrap_or(WasiGrant::None);
-        let judge = Judge::Component(PinnedFile { path, blake3 });
-        Some(self.judged_by(judge, settings, wasi))
+        self.judged_by(judge, settings, wasi)
     }
 
     fn cel(&mut self) -> Option<PolicyCheck> {
-        let Some(expression) = self.text("expr") else {
+        let before = self.decoder.problem_count();
+        let expression = self.text("expr");
+        if expression.is_none() && !self.is_explained(before, &["expr"]) {
             let help = "give it `expr`, for example \"tests.failed == 0\"";
             self.problem("has no expression", help);
-            return None;
-        };
+        }
+        let judge = expression.as_ref().map(|_| Judge::Cel);
         let message = self.text("message");
-        let settings = settings([("expr", Some(expression)), ("message", message)]);
-        Some(self.judged_by(Judge::Cel, settings, WasiGrant::None))
+        let settings = settings([("expr", expression), ("message", message)]);
+        self.judged_by(judge, settings, WasiGrant::None)
     }
 
     fn rego(&mut self) -> Option<PolicyCheck> {
+        let before = self.decoder.problem_count();
         let (module, path) = (self.text("module"), self.text("file"));
-        let file = match (&module, path, self.text("blake3")) {
-            (Some(_), None, None) => None,
-            (None, Some(path), Some(blake3)) => Some(PinnedFile { path, blake3 }),
+        let judge = match (&module, path, self.text("blake3")) {
+            (Some(_), None, None) => Some(Judge::Rego(None)),
+            (None, Some(path), Some(blake3)) => {
+                Some(Judge::Rego(Some(PinnedFile { path, blake3 })))
+            }
             _ => {
-                self.problem(
-                    "names no module, or more than one",
-                    "give it `module` with the text, or `file` and `blake3` with its digest",
-                );
-                return None;
+                if !self.is_explained(before, &["module", "file", "blake3"]) {
+                    self.problem(
+                        "names no module, or more than one",
+                        "give it `module` with the text, or `file` and `blake3` with its digest",
+                    );
+                }
+                None
             }
         };
         let query = self.text("query");
         let settings = settings([("module", module), ("query", query)]);
-        Some(self.judged_by(Judge::Rego(file), settings, WasiGrant::None))
+        self.judged_by(judge, settings, WasiGrant::None)
     }
 
-    fn judged_by(&mut self, judge: Judge, settings: String, wasi: WasiGrant) -> PolicyCheck {
-        PolicyCheck {
-            judge,
+    fn judged_by(
+        &mut self,
+        judge: Option<Judge>,
+        settings: String,
+        wasi: WasiGrant,
+    ) -> Option<PolicyCheck> {
+        let artifacts = table(
+            self.decoder,
+            self.fields.get("artifacts"),
+            self.path.field("artifacts"),
+        );
+        let fuel = self.if_bounded(JUDGE_FIELDS, "fuel");
+        let timeout_ms = self.if_bounded(JUDGE_FIELDS, "timeout_ms");
+        let max_memory_bytes = self.if_bounded(JUDGE_FIELDS, "max_memory_bytes");
+        Some(PolicyCheck {
+            judge: judge?,
             settings,
-            artifacts: table(
-                self.decoder,
-                self.fields.get("artifacts"),
-                self.path.field("artifacts"),
-            ),
+            artifacts,
             wasi,
-            fuel: self.if_bounded(JUDGE_FIELDS, "fuel"),
-            timeout_ms: self.if_bounded(JUDGE_FIELDS, "timeout_ms"),
-            max_memory_bytes: self.if_bounded(JUDGE_FIELDS, "max_memory_bytes"),
-        }
+            fuel,
+            timeout_ms,
+            max_memory_bytes,
+        })
     }
 
     fn file(&mut self) -> Option<Check> {
-        let Some(path) = self.text("path") else {
+        let before = self.decoder.problem_count();
+        let path = self.text("path");
+        if path.is_none() && !self.is_explained(before, &["path"]) {
             self.problem("names no file", "give it `path`");
-            return None;
-        };
+        }
         let mut conditions = Vec::new();
         if !self.flag("exists", true) {
             conditions.push(FileCondition::Absent);
@@ -495,7 +589,10 @@ impl Reader<'_, '_, '_, '_, '_> {
         if conditions.is_empty() {
             conditions.push(FileCondition::Exists);
         }
-        Some(Check::File { path, conditions })
+        Some(Check::File {
+            path: path?,
+            conditions,
+        })
     }
 }
 

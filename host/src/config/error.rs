@@ -6,15 +6,28 @@ use thiserror::Error;
 
 use crate::engine::{EngineError, ErrorCode, GateError, Problem};
 
+/// Where a configuration was looked for beside one directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SearchScope {
+    /// Nowhere.
+    Directory,
+    /// In the directories above it, up to this one.
+    UpTo(PathBuf),
+    /// Nowhere, because it is neither in a repository nor below the home directory.
+    Outside,
+}
+
 /// Something is wrong with what a person wrote.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// There is no configuration.
-    #[error("there is no ralph-gate.toml in {}", folder.display())]
+    #[error("there is no ralph-gate.toml (or .yaml, .json) in {}{}", folder.display(), above(search))]
     Missing {
-        /// Where it was looked for.
+        /// The directory in which the search began.
         folder: PathBuf,
+        /// Where it was looked for beside that.
+        search: SearchScope,
     },
     /// There are two, and neither is the one.
     #[error("there are two configurations, {} and {}", first.display(), second.display())]
@@ -58,15 +71,17 @@ pub enum ConfigError {
         /// Why.
         reason: String,
     },
-    /// What the configuration names can't work here. All of it is listed.
-    #[error("{}: {message}", file.display())]
+    /// What the configuration or the command line names can't work here. All of it is listed.
+    #[error("{message}")]
     CannotWork {
         /// The file.
         file: PathBuf,
         /// All of it in a sentence.
         message: String,
-        /// Every problem, at its place in the file.
+        /// Every problem of the file, at its place in it.
         problems: Vec<Problem>,
+        /// Every problem of the command line. Paths are arguments, such as `--check "make test"`.
+        arguments: Vec<Problem>,
     },
     /// Nothing must hold, and no mode is written: the request is empty.
     #[error("{}: {}", file.display(), nothing_asked(checks))]
@@ -89,6 +104,14 @@ impl ConfigError {
     pub fn problems(&self) -> &[Problem] {
         match self {
             Self::Invalid { problems, .. } | Self::CannotWork { problems, .. } => problems,
+            _ => &[],
+        }
+    }
+
+    /// Every problem of the command line. Paths are arguments.
+    pub fn arguments(&self) -> &[Problem] {
+        match self {
+            Self::CannotWork { arguments, .. } => arguments,
             _ => &[],
         }
     }
@@ -162,7 +185,18 @@ impl ConfigError {
     }
 }
 
-fn nothing_asked(checks: &[String]) -> String {
+fn above(search: &SearchScope) -> String {
+    match search {
+        SearchScope::Directory => String::new(),
+        SearchScope::UpTo(top) => format!(" or above it, up to {}", top.display()),
+        SearchScope::Outside => {
+            ", and above it none is looked for outside of a repository and of the home directory"
+                .to_owned()
+        }
+    }
+}
+
+pub(super) fn nothing_asked(checks: &[String]) -> String {
     match checks {
         [] => "nothing must hold, and no mode is written".to_owned(),
         checks => format!(

@@ -49,6 +49,23 @@ impl Config {
         Some(&self.given.given).filter(|given| !given.is_empty())
     }
 
+    /// The argument that gave the check that a path such as `checks.make-test.argv` leads to. None if it is no such path.
+    pub(super) fn given_at(&self, path: &str) -> Option<String> {
+        let rest = path.strip_prefix("checks.")?;
+        let leads_to = |id: &&String| {
+            let field = rest.strip_prefix(id.as_str());
+            field.is_some_and(|field| field.is_empty() || field.starts_with('.'))
+        };
+        let id = self
+            .checks
+            .keys()
+            .filter(leads_to)
+            .max_by_key(|id| id.len())?;
+        let index = self.given.ids.iter().position(|given| given == id)?;
+        let command = self.given.given.checks.get(index)?;
+        Some(format!("--check {}", shell_word(command)))
+    }
+
     /// An id that says what is run, and that no other check has.
     fn free_id(&self, text: &str) -> String {
         let id = id_of(text);
@@ -127,6 +144,16 @@ impl Added {
 
 fn text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// A word as it is typed in a shell.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain =
+        |character: char| character.is_alphanumeric() || "-_./:=,@%+".contains(character);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Refuses what is no amount of money of zero or more.

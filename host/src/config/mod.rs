@@ -5,6 +5,7 @@
 
 pub mod catalogue;
 mod check;
+mod draft;
 mod error;
 mod fields;
 mod given;
@@ -26,7 +27,9 @@ use ralph_gate_component::tree::{Source, TextFormat, Value};
 use crate::plain_file;
 
 pub use check::{Check, CheckProgram, FileCondition, GitCheck, Judge, PinnedFile, PolicyCheck};
-pub use error::ConfigError;
+pub use draft::ConfigDraft;
+pub use error::{ConfigError, SearchScope};
+pub(crate) use given::shell_word;
 pub use given::{check_budget, check_command};
 pub use probe::probe;
 pub use request::{NamedCheck, Promises, Request, Task, Terms};
@@ -103,7 +106,8 @@ impl Config {
         match found.as_slice() {
             [only] => Ok(only.clone()),
             [] => Err(ConfigError::Missing {
-                folder: folder.to_owned(),
+                folder: absolute(folder),
+                search: SearchScope::Directory,
             }),
             [first, second, ..] => Err(ConfigError::Ambiguous {
                 first: first.clone(),
@@ -117,27 +121,34 @@ impl Config {
     /// The search ends at the root of the repository, or at the home directory where there is no repository. Outside of
     /// both, and above a folder of another user, nothing is looked for: others may write there.
     pub fn find_upwards(folder: &Path) -> Result<PathBuf, ConfigError> {
-        let missing = match Self::find(folder) {
-            Err(missing @ ConfigError::Missing { .. }) => missing,
+        match Self::find(folder) {
+            Err(ConfigError::Missing { .. }) => {}
             found => return found,
+        }
+        let missing = |search| ConfigError::Missing {
+            folder: absolute(folder),
+            search,
         };
         let Ok(start) = folder.canonicalize() else {
-            return Err(missing);
+            return Err(missing(SearchScope::Directory));
         };
         let Some(top) = top_of_search(&start) else {
-            return Err(missing);
+            return Err(missing(SearchScope::Outside));
         };
         let owner = owner(&start);
         let above = start.ancestors().skip(1);
+        let mut last = None;
         for above in
             above.take_while(|above| above.starts_with(&top) && self::owner(above) == owner)
         {
             match Self::find(above) {
-                Err(ConfigError::Missing { .. }) => {}
+                Err(ConfigError::Missing { .. }) => last = Some(above.to_owned()),
                 found => return found,
             }
         }
-        Err(missing)
+        Err(missing(
+            last.map_or(SearchScope::Directory, SearchScope::UpTo),
+        ))
     }
 
     /// A configuration that says nothing, for a folder that has none: the command line gives the rest.
@@ -173,9 +184,15 @@ impl Config {
 
     /// Reads a text as if it were in that file.
     pub fn read(file: &Path, text: &str) -> Result<Self, ConfigError> {
-        let format = format_of(file, text);
-        sections::read(file, text, format)
+        ConfigDraft::read(file, text)?.finish()
     }
+}
+
+/// The directory as a person can find it, whatever the current one is.
+fn absolute(folder: &Path) -> PathBuf {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    // A trailing `.` says nothing.
+    absolute.components().collect()
 }
 
 /// Where the search for a configuration ends: at the root of the repository, or else at the home directory.

@@ -1,6 +1,6 @@
 //! What is to be done: the configuration's contract and perhaps a request, routed by the gate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use ralph_gate_component::tree::{At, Entry, Node, Source, TextFormat, Value};
@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::check::Check;
-use super::error::ConfigError;
+use super::draft::in_order;
+use super::error::{ConfigError, nothing_asked};
 use super::given::Added;
 use super::place::End;
 use super::survey::started_files;
@@ -167,7 +168,7 @@ impl Config {
             message: "is never run".to_owned(),
             help: Some("name it in `completion_checks` of [contract], or remove it".to_owned()),
         };
-        unused.map(warning).collect()
+        self.located(unused.map(warning).collect())
     }
 
     /// Whether the contract or a story asks for a check.
@@ -213,8 +214,43 @@ impl Config {
             .to_string()
     }
 
-    /// What can't work, each at its place in the file. What has no place there was named on the command line.
-    pub(crate) fn cannot_work(&self, problems: Vec<Problem>) -> ConfigError {
+    /// What can't work: problems of the configuration and of checks that the command line gave, by their paths, and other
+    /// problems of the command line.
+    pub(crate) fn cannot_work(
+        &self,
+        problems: Vec<Problem>,
+        mut arguments: Vec<Problem>,
+    ) -> ConfigError {
+        let mut of_file = Vec::new();
+        for problem in problems {
+            match self.given_at(&problem.path) {
+                Some(path) => arguments.push(Problem { path, ..problem }),
+                None => of_file.push(problem),
+            }
+        }
+        let problems = self.located(of_file);
+        let mut all = problems.iter().chain(&arguments);
+        let message = match (all.next(), all.count()) {
+            (Some(only), 0) => {
+                format!("the loop was not started: {}: {}", only.path, only.message)
+            }
+            (_, others) => format!("the loop was not started, for {} reasons", others + 1),
+        };
+        let message = if problems.is_empty() {
+            message
+        } else {
+            format!("{}: {message}", self.file.display())
+        };
+        ConfigError::CannotWork {
+            file: self.file.clone(),
+            message,
+            problems,
+            arguments,
+        }
+    }
+
+    /// The problems at their places in the file and in the order of its text. What is not in the file has no place.
+    pub(crate) fn located(&self, problems: Vec<Problem>) -> Vec<Problem> {
         let tree = Tree::read(&self.file, &self.text, self.format);
         let located = problems.into_iter().map(|problem| {
             let tree = tree.as_ref().ok();
@@ -224,16 +260,7 @@ impl Config {
                 _ => problem,
             }
         });
-        let problems: Vec<Problem> = located.collect();
-        let message = match problems.as_slice() {
-            [only] => format!("the loop was not started: {}: {}", only.path, only.message),
-            all => format!("the loop was not started, for {} reasons", all.len()),
-        };
-        ConfigError::CannotWork {
-            file: self.file.clone(),
-            message,
-            problems,
-        }
+        in_order(located.collect())
     }
 
     /// The digest of the whole text, the agent's section included.
@@ -270,6 +297,23 @@ impl Config {
         })
     }
 
+    /// What [`Self::ensure_asked`] finds wrong, as a problem of the file. None where something is asked.
+    pub(crate) fn not_asked(&self, task: &Task) -> Option<Problem> {
+        let error = self.ensure_asked(task).err()?;
+        let tree = Tree::read(&self.file, &self.text, self.format).ok()?;
+        let path = ["contract", "checks"]
+            .into_iter()
+            .find(|name| tree.part(name).is_some())
+            .unwrap_or_default();
+        Some(Problem {
+            path: path.to_owned(),
+            line: 1,
+            column: 1,
+            message: nothing_asked(&self.checks.keys().cloned().collect::<Vec<_>>()),
+            help: error.help().map(str::to_owned),
+        })
+    }
+
     fn route_as(
         &self,
         gate: &GateEngine,
@@ -288,12 +332,15 @@ impl Config {
         };
         let routing = match gate.route(&places.request_json(start), &tree.policy_json()) {
             Ok(routing) => routing,
-            Err(CallError::Gate(error)) => return Err(places.error(error)),
+            Err(CallError::Gate(error)) => {
+                let problems = self.all_problems(gate, &error, &places, start)?;
+                return Err(places.error(error, &problems));
+            }
             Err(CallError::Engine(error)) => return Err(error.into()),
         };
         let terms = routing.contract.as_deref().and_then(Terms::read);
         if let Some(terms) = &terms {
-            self.see_that_checks_are_there(terms, &places)?;
+            self.ensure_checks_exist(terms, &places)?;
         }
         let unprovable = terms.as_ref().and_then(|terms| self.unprovable(terms));
         let unprotected = terms.as_ref().and_then(|terms| self.unprotected(terms));
@@ -329,17 +376,63 @@ impl Config {
         session.or_else(|| self.memory.draft_id.clone().map(SessionKey::Draft))
     }
 
+    /// Every problem of the contract and of the routing policy, where the gate refused one of them: it does not judge the
+    /// one where the other has problems.
+    fn all_problems(
+        &self,
+        gate: &GateEngine,
+        error: &GateError,
+        places: &Places<'_, '_>,
+        start: Start,
+    ) -> Result<Vec<Problem>, ConfigError> {
+        let mut problems = problems_of(error);
+        match gate.route(
+            &places.request_json(start),
+            &places.config.profile_names_json(),
+        ) {
+            Err(CallError::Gate(of_contract)) => {
+                let has_profile = places.text("profile").is_some();
+                // What is missing from the contract may be in its profile, which is not known here.
+                let counts = |problem: &Problem| !(has_profile && problem.path.is_empty());
+                problems.extend(problems_of(&of_contract).into_iter().filter(counts));
+            }
+            Err(CallError::Engine(error)) => return Err(error.into()),
+            Ok(_) => {}
+        }
+        let named = places.named_checks();
+        problems.extend(self.missing_checks(named.iter().map(String::as_str), places));
+        Ok(problems)
+    }
+
     /// A check that nobody runs could never pass.
-    fn see_that_checks_are_there(
+    fn ensure_checks_exist(
         &self,
         terms: &Terms,
         places: &Places<'_, '_>,
     ) -> Result<(), ConfigError> {
+        let named = terms.completion_checks.iter();
+        let problems = self.missing_checks(named.map(|check| check.id.as_str()), places);
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(places.invalid(&problems, ConfigError::invalid))
+    }
+
+    /// A problem for each check that the contract or a story names and that is not described.
+    fn missing_checks<'c>(
+        &self,
+        named: impl Iterator<Item = &'c str>,
+        places: &Places<'_, '_>,
+    ) -> Vec<Problem> {
         let mut problems = Vec::new();
-        for (index, check) in terms.completion_checks.iter().enumerate() {
-            if !self.checks.contains_key(&check.id) {
+        // One that has problems of its own is described.
+        let described = places.config.section("checks").iter();
+        let mut known: BTreeSet<&str> = described.map(|entry| entry.key.as_ref()).collect();
+        known.extend(self.checks.keys().map(String::as_str));
+        for (index, id) in named.enumerate() {
+            if !id.is_empty() && !known.contains(id) {
                 let path = format!("completion_checks[{index}]");
-                problems.push(self.missing(&path, &check.id));
+                problems.push(missing(&path, id, &known));
             }
         }
         for (id, check) in &self.checks {
@@ -350,23 +443,13 @@ impl Config {
                 .iter()
                 .flat_map(|(story, proofs)| proofs.iter().map(move |proof| (story, proof)))
             {
-                if !self.checks.contains_key(proof) {
-                    problems.push(self.missing(&format!("checks.{id}.proofs.{story}"), proof));
+                if !known.contains(proof.as_str()) {
+                    let path = format!("checks.{id}.proofs.{story}");
+                    problems.push(missing(&path, proof, &known));
                 }
             }
         }
-        if problems.is_empty() {
-            return Ok(());
-        }
-        let located: Vec<(PathBuf, Problem)> = problems
-            .iter()
-            .map(|problem| places.place(problem))
-            .collect();
-        let file = located
-            .first()
-            .map_or_else(|| self.file.clone(), |(file, _)| file.clone());
-        let problems = located.into_iter().map(|(_, problem)| problem).collect();
-        Err(ConfigError::invalid(file, problems))
+        problems
     }
 
     /// The first check whose tests an agent may change: it counts tests, and no file is protected.
@@ -446,21 +529,36 @@ impl Config {
             ),
         })
     }
+}
 
-    fn missing(&self, path: &str, id: &str) -> Problem {
-        let known: Vec<&str> = self.checks.keys().map(String::as_str).collect();
-        let help = match known.as_slice() {
-            [] => format!("add [checks.{id}] with `argv`"),
-            known => format!("add [checks.{id}]; there are {}", known.join(", ")),
-        };
-        Problem {
-            path: path.to_owned(),
-            line: 0,
-            column: 0,
-            message: format!("there is no check `{id}`"),
-            help: Some(help),
-        }
+/// A check that is named at a path and not described.
+fn missing(path: &str, id: &str, known: &BTreeSet<&str>) -> Problem {
+    let known: Vec<&str> = known.iter().copied().collect();
+    let help = match known.as_slice() {
+        [] => format!("add [checks.{id}] with `argv`"),
+        known => format!("add [checks.{id}]; there are {}", known.join(", ")),
+    };
+    Problem {
+        path: path.to_owned(),
+        line: 0,
+        column: 0,
+        message: format!("there is no check `{id}`"),
+        help: Some(help),
     }
+}
+
+/// The problems that the gate found, or the error itself as one.
+fn problems_of(error: &GateError) -> Vec<Problem> {
+    if !error.problems.is_empty() {
+        return error.problems.clone();
+    }
+    vec![Problem {
+        path: error.path.clone().unwrap_or_default(),
+        line: 0,
+        column: 0,
+        message: error.message.clone(),
+        help: None,
+    }]
 }
 
 /// Whether a loop is started.
@@ -502,6 +600,13 @@ impl<'t> Tree<'t> {
             .find(|entry| entry.key == "profiles");
         let fields = self.section("routing").iter().chain(profiles);
         texts::object(fields.map(|entry| (entry.key.as_ref(), texts::write(&entry.node))))
+    }
+
+    /// A routing policy with profiles of the same names, and nothing in them.
+    fn profile_names_json(&self) -> String {
+        let names = self.section("profiles").iter();
+        let profiles = texts::object(names.map(|entry| (entry.key.as_ref(), "{}".to_owned())));
+        texts::object([("profiles", profiles)])
     }
 }
 
@@ -555,23 +660,55 @@ impl Places<'_, '_> {
         }
     }
 
-    /// What the gate reported, in the file that it is about.
-    fn error(&self, error: GateError) -> ConfigError {
-        let located: Vec<(PathBuf, Problem)> = match error.problems.as_slice() {
-            [] => vec![self.place(&Problem {
-                path: error.path.clone().unwrap_or_default(),
-                line: 0,
-                column: 0,
-                message: error.message.clone(),
-                help: None,
-            })],
-            problems => problems.iter().map(|problem| self.place(problem)).collect(),
-        };
+    /// What the gate reported and what was found beside that, in the file that it is about.
+    fn error(&self, error: GateError, problems: &[Problem]) -> ConfigError {
+        self.invalid(problems, |file, problems| {
+            ConfigError::gate(file, error, problems)
+        })
+    }
+
+    /// An error of the problems that are in the same file as the first one.
+    fn invalid(
+        &self,
+        problems: &[Problem],
+        error: impl FnOnce(PathBuf, Vec<Problem>) -> ConfigError,
+    ) -> ConfigError {
+        let located: Vec<(PathBuf, Problem)> =
+            problems.iter().map(|problem| self.place(problem)).collect();
         let file = located
             .first()
             .map_or_else(|| self.config.file.to_owned(), |(file, _)| file.clone());
-        let problems = located.into_iter().map(|(_, problem)| problem).collect();
-        ConfigError::gate(file, error, problems)
+        let here = located.into_iter().filter(|(other, _)| *other == file);
+        let problems = here.map(|(_, problem)| problem).collect();
+        error(file, in_order(problems))
+    }
+
+    /// The ids of the checks that the request, or else the contract, names. What is no id is the gate's to refuse, and is
+    /// empty here.
+    fn named_checks(&self) -> Vec<String> {
+        let own = self
+            .request
+            .map_or(&[] as &[_], |request| entries(&request.root));
+        let mut fields = own.iter().chain(self.config.section("contract"));
+        let named = fields.find(|entry| entry.key == "completion_checks");
+        let Some(Value::List(items)) = named.map(|entry| &entry.node.value) else {
+            return Vec::new();
+        };
+        let id = |item: &Node<'_>| match &item.value {
+            Value::String(id) => Some(id.clone().into_owned()),
+            Value::Map(fields) => {
+                let field = fields.iter().find(|entry| entry.key == "id")?;
+                match &field.node.value {
+                    Value::String(id) => Some(id.clone().into_owned()),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        items
+            .iter()
+            .map(|item| id(item).unwrap_or_default())
+            .collect()
     }
 
     /// A problem at its place: in the request, or in the configuration.

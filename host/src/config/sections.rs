@@ -13,11 +13,15 @@ use super::error::ConfigError;
 use super::fields::{self, Field, names};
 use super::words::{AdapterName, Leftovers, PrimaryMetric, PromptTo, RecordName};
 use super::{Config, place};
+use crate::engine::Problem;
 use crate::memory::{DEFAULT_ROOT, Recording};
-use crate::worktree::Protection;
+use crate::worktree::{Protection, check_pattern};
 
 /// The longest id of a check, as in a contract.
 const MAX_ID: usize = 128;
+/// What helps where a pattern of files can't be used.
+const PATTERN_HELP: &str =
+    "write a glob relative to the workspace, such as tests/ or *.lock; `\\[` stands for a bracket";
 
 /// `[agent]`: who does the work.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -137,24 +141,24 @@ pub struct Telemetry {
     pub content: bool,
 }
 
-pub(super) fn read(file: &FilePath, text: &str, format: TextFormat) -> Result<Config, ConfigError> {
+/// Reads every section, and returns all of their problems beside what could be read. An error where the text can't be
+/// parsed.
+pub(super) fn read(
+    file: &FilePath,
+    text: &str,
+    format: TextFormat,
+) -> Result<(Config, Vec<Problem>), ConfigError> {
     let source = Source::new(text, format);
-    let invalid = |problems: Vec<_>| {
-        let problems = problems.into_iter().map(place::problem).collect();
-        ConfigError::invalid(file.to_owned(), problems)
-    };
     let root = source
         .read_settings()
-        .map_err(|problem| invalid(vec![problem]))?;
+        .map_err(|problem| ConfigError::invalid(file.to_owned(), vec![place::problem(problem)]))?;
     let mut sections = Sections {
         decoder: Decoder::new(source),
         root: &root,
     };
     let config = sections.config(file, text, format);
-    match sections.decoder.into_problems() {
-        problems if problems.is_empty() => Ok(config),
-        problems => Err(invalid(problems)),
-    }
+    let problems = sections.decoder.into_problems();
+    Ok((config, problems.into_iter().map(place::problem).collect()))
 }
 
 struct Sections<'n, 's, 'a> {
@@ -171,6 +175,10 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
         let section = |name: &str| root.and_then(|root| root.get(name));
         if let Some(node) = section("$schema") {
             self.decoder.string(node, Path::Root.field("$schema"));
+        }
+        if let Some(node) = section("contract") {
+            // Its fields are the gate's to check.
+            self.decoder.any_object(node, Path::Root.field("contract"));
         }
         if let Some(node) = section("routing") {
             self.decoder
@@ -244,6 +252,16 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
             pass_env: section.texts(decoder, "pass_env"),
             leftovers: section.word(decoder, "leftovers"),
         };
+        let names_no_program =
+            |node: &Node<'_>| matches!(&node.value, Value::List(words) if words.is_empty());
+        if section.get("argv").is_some_and(names_no_program) {
+            section.problem(
+                decoder,
+                "argv",
+                "names no program",
+                "give it the agent, for example [\"claude\", \"-p\"], or leave it out and name the agent behind `--`",
+            );
+        }
         if agent.prompt.is_some() && agent.prompt_file.is_some() {
             section.problem(
                 decoder,
@@ -283,9 +301,9 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
         let section = self.section("tripwires", node, fields::TRIPWIRE_FIELDS);
         let decoder = &mut self.decoder;
         Tripwires {
-            protected_paths: section.texts(decoder, "protected_paths"),
-            frozen: section.texts(decoder, "frozen"),
-            frozen_parts: section.lists(decoder, "frozen_parts"),
+            protected_paths: section.patterns(decoder, "protected_paths"),
+            frozen: section.patterns(decoder, "frozen"),
+            frozen_parts: section.lists_by_pattern(decoder, "frozen_parts"),
             test_count: section.flag(decoder, "test_count", true),
             skipped_tests: section.flag(decoder, "skipped_tests", true),
             prd_passes: section.flag(decoder, "prd_passes", true),
@@ -296,7 +314,7 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
     fn progress(&mut self, node: Option<&'n Node<'a>>) -> Progress {
         let section = self.section("progress", node, fields::PROGRESS_FIELDS);
         Progress {
-            artifacts: section.texts(&mut self.decoder, "artifacts"),
+            artifacts: section.patterns(&mut self.decoder, "artifacts"),
         }
     }
 
@@ -370,9 +388,44 @@ impl<'n, 'a> Section<'n, 'a> {
         texts(decoder, self.get(name), path.field(name))
     }
 
-    fn lists(&self, decoder: &mut Decoder<'_>, name: &str) -> BTreeMap<String, Vec<String>> {
+    /// Patterns of files, each of which can be used.
+    fn patterns(&self, decoder: &mut Decoder<'_>, name: &str) -> Vec<String> {
         let path = Path::Root.field(self.name);
-        lists(decoder, self.get(name), path.field(name))
+        decoder.items(self.get(name), path.field(name), |decoder, item, path| {
+            let pattern = decoder.string(item, path)?;
+            match check_pattern(pattern) {
+                Ok(()) => Some(pattern.to_owned()),
+                Err(error) => {
+                    decoder.problem(
+                        item.at,
+                        path,
+                        error.to_string(),
+                        Some(PATTERN_HELP.to_owned()),
+                    );
+                    None
+                }
+            }
+        })
+    }
+
+    /// Lists of texts, each by a pattern of files.
+    fn lists_by_pattern(
+        &self,
+        decoder: &mut Decoder<'_>,
+        name: &str,
+    ) -> BTreeMap<String, Vec<String>> {
+        let path = Path::Root.field(self.name);
+        let lists = lists(decoder, self.get(name), path.field(name));
+        if let Some(Value::Map(entries)) = self.get(name).map(|node| &node.value) {
+            for entry in entries {
+                if let Err(error) = check_pattern(&entry.key) {
+                    let help = Some(PATTERN_HELP.to_owned());
+                    let path = path.field(name);
+                    decoder.problem(entry.at, path.field(&entry.key), error.to_string(), help);
+                }
+            }
+        }
+        lists
     }
 
     fn table(&self, decoder: &mut Decoder<'_>, name: &str) -> BTreeMap<String, String> {

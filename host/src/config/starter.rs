@@ -8,8 +8,10 @@ use serde::Serialize;
 
 use super::catalogue::{CARGO, CI, CMAKE, Ecosystem, SAMPLES, TASK_FILES, TASKS};
 use super::survey::{Proposal, Survey, started_files, survey};
-use super::{Config, ConfigError, check_command};
+use super::{Config, ConfigError, FILE_NAMES, check_command};
+use crate::memory::DEFAULT_ROOT;
 use crate::runner::agents::Client;
+use crate::worktree::Baseline;
 
 /// What is written.
 #[derive(Debug, Clone, Default)]
@@ -261,15 +263,30 @@ fn argv_of(agent: Client) -> &'static str {
 const TASK: &str =
     "# The task; `--prompt` and `--prompt-file` win over it:\n# prompt_file = \"TASK.md\"\n";
 
-/// What `init` would protect in a workspace, as `[tripwires]`, and the names of the ecosystems; with the files that these
-/// checks start.
-pub fn protection(
-    workspace: &Path,
-    checks: &[String],
-) -> Result<(String, Vec<&'static str>), ConfigError> {
+/// What of a workspace is protected.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProtectedFiles {
+    /// How many files.
+    pub files: usize,
+    /// The ecosystems that at least one of them belongs to.
+    pub ecosystems: Vec<&'static str>,
+}
+
+/// What `init` would protect in a workspace, as `[tripwires]`, with the files that these checks start.
+pub fn protection(workspace: &Path, checks: &[String]) -> Result<String, ConfigError> {
+    Ok(tripwires(&plan_with(workspace, checks)?))
+}
+
+/// The files that exist of what [`protection`] names. None of them where nobody can tell: then the loop reports it.
+pub fn protected_files(workspace: &Path, checks: &[String]) -> ProtectedFiles {
+    let plan = plan_with(workspace, checks).ok();
+    let existing = plan.and_then(|plan| existing(workspace, &plan));
+    existing.unwrap_or_default()
+}
+
+fn plan_with(workspace: &Path, checks: &[String]) -> Result<Plan, ConfigError> {
     let mut plan = Plan::new(workspace, survey(workspace), |_| Ok(()));
-    let [name, ..] = super::FILE_NAMES;
-    let own = Config::read(&workspace.join(name), &tripwires(&plan))?;
+    let own = Config::read(&workspace.join(FILE_NAMES[0]), &tripwires(&plan))?;
     // What can't be run is refused where it is added to the configuration.
     let commands = checks.iter().filter_map(|text| check_command(text).ok());
     let mut started: Vec<String> = commands
@@ -280,13 +297,33 @@ pub fn protection(
     let unprotected = own.tripwires.unprotected(started);
     plan.protected
         .extend(unprotected.iter().map(|path| exactly(path)));
-    let names = plan.ecosystems.iter().map(|it| it.name).collect();
-    Ok((tripwires(&plan), names))
+    Ok(plan)
 }
 
 /// The pattern of one file.
 fn exactly(path: &str) -> String {
     format!("/{}", globset::escape(path))
+}
+
+fn existing(workspace: &Path, plan: &Plan) -> Option<ProtectedFiles> {
+    let config = Config::read(&workspace.join(FILE_NAMES[0]), &tripwires(plan)).ok()?;
+    let protection = config.tripwires.protection();
+    let excluded = [DEFAULT_ROOT.to_owned()];
+    let baseline = Baseline::take(workspace, &protection, &excluded)
+        .ok()?
+        .baseline;
+    let is_there = |ecosystem: &&&Ecosystem| {
+        let parts = ecosystem.parts.iter().map(|(file, _)| *file);
+        let lists = [ecosystem.tests, ecosystem.locks, ecosystem.runner];
+        let patterns = lists.into_iter().flatten().copied().chain(parts);
+        let patterns: Vec<String> = patterns.map(str::to_owned).collect();
+        baseline.holds(&patterns).unwrap_or_default()
+    };
+    let ecosystems = plan.ecosystems.iter().filter(is_there);
+    Some(ProtectedFiles {
+        files: baseline.len(),
+        ecosystems: ecosystems.map(|ecosystem| ecosystem.name).collect(),
+    })
 }
 
 /// What may not change, by the ecosystems that are there and the files that checks start.

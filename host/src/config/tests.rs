@@ -113,9 +113,10 @@ fn every_mistake_of_the_hosts_own_sections_is_reported_at_its_place() {
         paths,
         [
             "contrat",
+            "checks.a",
             "checks.a.kind",
-            "checks.b",
             "checks.b.argv[0]",
+            "checks.b.timeout_ms",
             "checks.c",
             "agent.args",
             "memory.root"
@@ -151,6 +152,93 @@ fn mistakes_that_the_gate_finds_are_reported_at_their_place_in_the_file() {
             .any(|(line, _, path)| *line == 4 && path.starts_with("contract.completion_checks[1]")),
         "{found:?}"
     );
+}
+
+/// The paths of every problem, in their order.
+fn all_paths(text: &str) -> Vec<String> {
+    let draft = ConfigDraft::read(Path::new("dir/ralph-gate.toml"), text).unwrap();
+    let found = places(draft.route_loop(&GATE, None).unwrap_err());
+    assert!(found.iter().all(|(line, ..)| *line > 0), "{found:?}");
+    assert!(
+        found.is_sorted_by_key(|(line, column, _)| (*line, *column)),
+        "{found:?}"
+    );
+    found.into_iter().map(|(_, _, path)| path).collect()
+}
+
+#[test]
+fn problems_of_the_contract_and_of_all_sections_are_reported_at_once_in_their_order() {
+    let text = "[contract]\nmode = \"ralph\"\ncompletion_checks = [\"tests\", \"lnt\"]\non_flaky = \"maybe\"\n\
+        [checks.tests]\nargv = [\"make\"]\ntimeout = 5\n[checks.lint]\nkind = \"tests_gren\"\nmin_tests = -1\n\
+        [agent]\nargv = []\nprompt = 3\n[profiles.p]\nplateau_limit = -1\n[routing]\nralph_enable = true\n\
+        [tripwires]\nfrozen = [\"[bad\", \"\", \"tests/\"]\nprotected_paths = [\"../x\"]\n\
+        [tripwires.frozen_parts]\n\"{a\" = [\"/b\"]\n";
+    assert_eq!(
+        all_paths(text),
+        [
+            "contract.completion_checks[1]",
+            "contract.on_flaky",
+            "checks.tests.timeout",
+            "checks.lint",
+            "checks.lint.kind",
+            "checks.lint.min_tests",
+            "agent.argv",
+            "agent.prompt",
+            "profiles.p.plateau_limit",
+            "routing.ralph_enable",
+            "tripwires.frozen[0]",
+            "tripwires.frozen[1]",
+            "tripwires.protected_paths[0]",
+            "tripwires.frozen_parts.{a",
+        ]
+    );
+}
+
+#[test]
+fn a_problem_has_no_consequences_among_the_problems() {
+    let contract = "[contract]\nmode = \"ralph\"\ncompletion_checks = [\"a\"]\nprofile = \"p\"\n[profiles.p]\nplateau_limit = 4\n";
+    for (check, expected) in [
+        ("kind = \"comand\"\nargv = [\"x\"]", "checks.a.kind"),
+        ("argw = [\"x\"]", "checks.a.argw"),
+        ("argv = \"x\"", "checks.a.argv"),
+        ("kind = \"cel\"\nexp = \"true\"", "checks.a.exp"),
+        ("kind = \"git\"\nclaen = true", "checks.a.claen"),
+        ("kind = \"file\"\npath = 3", "checks.a.path"),
+    ] {
+        let text = format!("{contract}[checks.a]\n{check}\n");
+        assert_eq!(all_paths(&text), [expected], "{check}");
+    }
+    // The contract may need what its profile says.
+    let profile = "[contract]\nmode = \"ralph\"\nprofile = \"p\"\n[profiles.p]\ncompletion_token = \"X\"\nplateau_limit = -1\n";
+    assert_eq!(all_paths(profile), ["profiles.p.plateau_limit"]);
+}
+
+#[test]
+fn that_nothing_is_asked_for_is_reported_beside_other_problems() {
+    let text = "[agent]\nargv = []\n[checks.a]\nargv = [\"x\"]\n";
+    assert_eq!(all_paths(text), ["agent.argv", "checks"]);
+}
+
+#[test]
+fn a_contract_that_is_no_table_is_a_problem() {
+    assert_eq!(places(read("contract = 3\n").unwrap_err())[0].2, "contract");
+}
+
+#[test]
+fn the_error_of_a_missing_configuration_says_where_it_was_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let deep = root.join("a/b");
+    fs::create_dir_all(&deep).unwrap();
+    let shown = |root: &Path| root.display().to_string();
+    let error = Config::find_upwards(&deep).unwrap_err().to_string();
+    assert!(error.contains(&format!("in {}", shown(&deep))), "{error}");
+    fs::create_dir(root.join(".git")).unwrap();
+    let error = Config::find_upwards(&deep).unwrap_err().to_string();
+    let above = format!("in {} or above it, up to {}", shown(&deep), shown(&root));
+    assert!(error.ends_with(&above), "{error}");
+    let error = Config::find_upwards(&root).unwrap_err().to_string();
+    assert!(error.ends_with(&format!("in {}", shown(&root))), "{error}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub use environment::{Environment, Withheld, secrets};
 pub use gather::{CheckEvent, Scene, Wanted, gather, look_at_stories, now_ms};
 pub(crate) use gather::{may_take_time, needs_a_policy};
 pub use policy::{PolicyComponent, PolicyQuestion, PolicyRecord, PolicyRunner};
-pub use preflight::preflight;
+pub use preflight::{PolicyTrial, preflight};
 pub(crate) use record::name_leftover;
 pub use record::{Attempt, Evidence, Stream};
 pub use stories::{Known, Proofs, Rules, Stories, Story, Unproven, settle};

@@ -179,6 +179,11 @@ pub(super) fn mistake(
     (is_refused || is_absent || (is_unknown && is_mistake)).then_some(finding.reason)
 }
 
+/// Why a file is not the one that was meant. None where it is.
+pub(super) fn not_pinned(workspace: &Path, file: &PinnedFile) -> Option<String> {
+    pinned(workspace, file).err().map(|finding| finding.reason)
+}
+
 /// A file that must be the one that was meant.
 fn pinned(workspace: &Path, file: &PinnedFile) -> Result<Vec<u8>, Finding> {
     let PinnedFile { path, blake3 } = file;

@@ -13,12 +13,27 @@ use crate::worktree::{Repository, Settings};
 /// What helps where a report can't be written.
 const REPORT_HELP: Option<&str> = Some("name another file, or make this one writable");
 
+/// Whether a policy of the workspace is run to see whether it can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PolicyTrial {
+    /// It is run, without evidence.
+    Run,
+    /// It is not run: it only has to be the pinned one.
+    DigestOnly,
+}
+
 /// Looks at every check that a contract needs, and runs none of their programs. Problems have paths in the configuration.
-pub fn preflight(scene: &Scene<'_>, config: &Config, terms: &Terms) -> Vec<Problem> {
+pub fn preflight(
+    scene: &Scene<'_>,
+    config: &Config,
+    terms: &Terms,
+    trial: PolicyTrial,
+) -> Vec<Problem> {
     let mut problems = Vec::new();
     for job in jobs(config, terms, Wanted::All) {
         let mut found = Findings {
             check: job.id,
+            trial,
             problems: &mut problems,
         };
         if let Some(program) = job.check.program() {
@@ -59,6 +74,7 @@ pub fn preflight(scene: &Scene<'_>, config: &Config, terms: &Terms) -> Vec<Probl
 /// What was found out about one check.
 struct Findings<'f> {
     check: &'f str,
+    trial: PolicyTrial,
     problems: &'f mut Vec<Problem>,
 }
 
@@ -180,7 +196,13 @@ impl Findings<'_> {
             Judge::Rego(Some(_)) => "file",
             Judge::Rego(None) => "module",
         };
-        if let Some(reason) = policy::mistake(scene, runner, self.check, check) {
+        let mistake = match (&check.judge, self.trial) {
+            (Judge::Component(file), PolicyTrial::DigestOnly) => {
+                policy::not_pinned(scene.workspace, file)
+            }
+            _ => policy::mistake(scene, runner, self.check, check),
+        };
+        if let Some(reason) = mistake {
             let help = match &check.judge {
                 Judge::Cel | Judge::Rego(None) => None,
                 Judge::Component(_) | Judge::Rego(Some(_)) => Some(

@@ -46,7 +46,7 @@ impl Bench {
 
     fn preflight(&self) -> Vec<crate::engine::Problem> {
         self.with_scene(0, None, |scene, terms| {
-            preflight(scene, &self.config, terms)
+            preflight(scene, &self.config, terms, PolicyTrial::Run)
         })
     }
 

@@ -10,7 +10,10 @@ use std::time::Duration;
 use super::agents::Client;
 use super::events::{AttendedRecord, Baseline, LoopRecord, VerdictRecord, names};
 use super::iteration::Gathered;
-use super::preflight::{ensure_checks_can_start, ensure_it_can_work, ensure_policies_can_run};
+use super::preflight::{
+    PreflightScope, cost_warning, ensure_checks_can_start, ensure_it_can_work,
+    ensure_policies_can_run,
+};
 use super::test_baseline::TestBaseline;
 use super::turn::PLACEHOLDER;
 use super::watch::{LoopEvent, Phase, Watch};
@@ -120,7 +123,8 @@ impl<'l> Loop<'l> {
         ensure_policies_can_run(config, &terms, options)?;
         let agent = agent(config, options, Preference::Configured)?;
         agent.ensure_task(config)?;
-        ensure_it_can_work(config, &terms, options, &agent, control)?;
+        let scope = PreflightScope::NewLoop;
+        ensure_it_can_work(config, &terms, options, &agent, control, scope)?;
         let setting = Setting::new(gate, config, task, options, control, watch);
         let key = task.key.clone().unwrap_or_else(new_key);
         let mut begun = Self::create(
@@ -262,10 +266,8 @@ impl<'l> Loop<'l> {
 
     /// What a person may not have thought of.
     fn warn(&self) {
-        if self.terms.cost_budget_usd.is_some() && self.agent.client != Client::Claude {
-            self.watch.see(&LoopEvent::Warning(
-                "the agent does not say what it costs, so the cost budget can't end this loop",
-            ));
+        if let Some(warning) = cost_warning(&self.terms, self.agent.client) {
+            self.watch.see(&LoopEvent::Warning(warning));
         }
         if self.terms.max_tokens > 0 && self.agent.client == Client::Command {
             self.watch.see(&LoopEvent::Warning(
@@ -430,16 +432,21 @@ impl Agent {
 
     /// A misspelt name should not leave a session behind.
     pub(super) fn find(&self, config: &Config) -> Result<(), StartError> {
-        let environment = std::env::vars_os().collect();
-        process::can_start(&Program {
-            argv: self.argv.clone(),
-            directory: config.workspace.clone(),
-            environment,
-            input: Vec::new(),
-            timeout: Duration::ZERO,
-            keep: Keep { head: 0, tail: 0 },
-        })
+        find(config, &self.argv)
     }
+}
+
+/// Whether an agent can be started in the workspace.
+pub(super) fn find(config: &Config, argv: &[String]) -> Result<(), StartError> {
+    let environment = std::env::vars_os().collect();
+    process::can_start(&Program {
+        argv: argv.to_vec(),
+        directory: config.workspace.clone(),
+        environment,
+        input: Vec::new(),
+        timeout: Duration::ZERO,
+        keep: Keep { head: 0, tail: 0 },
+    })
 }
 
 /// The memory is not part of the work, where it is in the workspace at all.
@@ -505,7 +512,7 @@ pub(super) fn agent(
     })
 }
 
-fn client(adapter: Option<AdapterName>, argv: &[String]) -> Client {
+pub(super) fn client(adapter: Option<AdapterName>, argv: &[String]) -> Client {
     adapter.map_or_else(|| Client::recognise(argv), adapted)
 }
 
@@ -524,10 +531,16 @@ fn prompt(
     options: &Options,
     preference: Preference<'_>,
 ) -> Result<String, RunError> {
-    match (&options.prompt, &options.prompt_file) {
-        (Some(prompt), _) => return Ok(prompt.clone()),
-        (None, Some(file)) => return read(file.clone()),
-        (None, None) => {}
+    let given = match (&options.prompt, &options.prompt_file) {
+        (Some(prompt), _) => Some(prompt.clone()),
+        (None, Some(file)) => Some(read(file.clone())?),
+        (None, None) => None,
+    };
+    match given {
+        // Whoever gives one means to.
+        Some(given) if given.trim().is_empty() => return Err(RunError::NoPrompt),
+        Some(given) => return Ok(given),
+        None => {}
     }
     let configured = || match (&config.agent.prompt, &config.agent.prompt_file) {
         (Some(prompt), _) => Ok(prompt.clone()),

@@ -17,6 +17,7 @@ mod operator;
 mod outside;
 mod preflight;
 mod prompt;
+mod protection;
 mod rerun;
 mod resume;
 mod standard;
@@ -37,6 +38,7 @@ pub use events::{
 };
 pub use operator::{cancel_stopped, is_inside_a_client, is_inside_a_loop, override_stopped};
 pub use outside::{Look, Outside};
+pub use preflight::{Review, review};
 pub use rerun::{Rerun, rerun};
 pub use resume::{Resumed, newest, recorded_request};
 pub use standard::{Once, become_agent, run_once};

@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use super::begin::{Options, PATIENCE, Preference, Setting, Told, agent};
 use super::events::{Baseline, LoopRecord, ResumeRecord, names};
-use super::preflight::{ensure_checks_can_start, ensure_it_can_work, ensure_policies_can_run};
+use super::preflight::{
+    PreflightScope, ensure_checks_can_start, ensure_it_can_work, ensure_policies_can_run,
+};
 use super::tripwire::{changed_files, digest_gate_files, gate_file_name};
 use super::watch::{LoopEvent, Phase, Watch};
 use super::{Control, Ended, Loop, RunError};
@@ -57,7 +59,8 @@ impl<'l> Loop<'l> {
         agent.ensure_task(config)?;
         let snapshot = reopen(gate, &store.state(), &contract, resumption)?;
         past.see_that_files_are_as_they_were(config, task, resumption)?;
-        ensure_it_can_work(config, &terms, options, &agent, control)?;
+        let scope = PreflightScope::ResumedLoop;
+        ensure_it_can_work(config, &terms, options, &agent, control, scope)?;
         let record = ResumeRecord {
             at_ms: now_ms(),
             operator: resumption.operator.clone(),

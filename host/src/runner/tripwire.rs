@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::events::{Baseline, Tripped};
 use super::iteration::Gathered;
+use super::protection::{ProtectionReport, unprotected_check};
 use super::test_baseline::TestBaseline;
 use super::watch::LoopEvent;
 use super::{Loop, RunError};
@@ -15,7 +16,7 @@ use crate::evidence::{Evidence, Known, Stories, Story, beginning_of};
 use crate::memory::{Finding, FindingCode};
 use crate::plain_file;
 use crate::worktree::{
-    Baseline as ProtectedBaseline, Difference, DifferenceKind, Protection, Rule, Stamps, Taken,
+    Baseline as ProtectedBaseline, Difference, DifferenceKind, Protection, Rule, Stamps,
 };
 use ralph_gate_memory::digest::Digest;
 
@@ -52,37 +53,26 @@ const GATE_FILE_LIMIT: u64 = 64 << 20;
 impl Loop<'_> {
     /// What things look like before the agent touches them.
     pub(super) fn take_baseline(&mut self) -> Result<Baseline, RunError> {
-        let workspace = &self.config.workspace;
         let first_commit = match self.repository()? {
             Some(repository) => repository.state()?.head,
             None => None,
         };
-        let protection = self.config.tripwires.protection();
-        let Taken {
-            baseline: protected,
-            unmatched,
-            stamps,
-        } = ProtectedBaseline::take(workspace, &protection, &self.excluded)?;
-        self.stamps = stamps;
-        // Of those that are known to mean something nobody expects that they are there.
-        for pattern in unmatched.iter().filter(|it| !catalogue::is_known(it)) {
-            let warning = format!("the protected path {pattern} matches no file");
+        let ProtectionReport {
+            taken,
+            unprotected,
+            warnings,
+        } = ProtectionReport::look(self.config, &self.terms, &self.excluded)?;
+        self.stamps = taken.stamps;
+        for warning in warnings {
+            let help = warning.help.iter().map(|help| format!("; {help}"));
+            let warning = warning.message.clone() + &help.collect::<String>();
             self.watch.see(&LoopEvent::Warning(&warning));
         }
-        let test_files = match self.unprotected_check(&protected) {
-            Some(check) => {
-                // Where no file is protected at all, that was said before.
-                if !protection.is_empty() {
-                    let warning = format!(
-                        "an agent can make {check} pass by changing its tests: no protected file is a test by its name; list \
-                         the test files in [tripwires] as `frozen`"
-                    );
-                    self.watch.see(&LoopEvent::Warning(&warning));
-                }
-                Some(self.take_test_files()?)
-            }
+        let test_files = match unprotected {
+            Some(_) => Some(self.take_test_files()?),
             None => None,
         };
+        let protected = taken.baseline;
         Ok(Baseline {
             first_commit,
             protected,
@@ -91,14 +81,6 @@ impl Loop<'_> {
             tests: BTreeMap::new(),
             stories: self.first_stories(),
         })
-    }
-
-    /// The check that counts tests, where none of the protected files is a test.
-    fn unprotected_check(&self, protected: &ProtectedBaseline) -> Option<&str> {
-        let check = self.config.counted_tests(&self.terms)?;
-        let patterns = catalogue::tests_among(&self.config.tripwires.frozen);
-        let is_protected = protected.holds(&patterns).unwrap_or_default();
-        (!is_protected).then_some(check)
     }
 
     /// The files that are tests by their name; where there are none, all source files.
@@ -119,7 +101,7 @@ impl Loop<'_> {
 
     /// What has to be said when the loop completes although its tests are not protected: which of them changed.
     pub(super) fn unprotected_tests(&self) -> Option<String> {
-        let check = self.unprotected_check(&self.baseline.protected)?;
+        let check = unprotected_check(self.config, &self.terms, &self.baseline.protected)?;
         let compared = self.baseline.test_files.as_ref().map(|before| {
             let workspace = &self.config.workspace;
             before.compare(workspace, &mut Stamps::default())

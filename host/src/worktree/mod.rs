@@ -50,6 +50,7 @@ pub use limits::{ContentLimits, DEPTH_LIMIT, ENTRY_LIMIT, FILE_LIMIT};
 pub use markers::{ConflictMarker, ConflictMarkers};
 pub use matching::{MatchingFile, matching_files};
 pub use name::shown;
+pub use pattern::check_pattern;
 pub use protected::{Baseline, Difference, DifferenceKind, Rule, Stamps, Taken};
 pub use ralph_gate_memory::Digest;
 pub use repository::{Change, ChangeKind, GitState, Repository, Settings, Trust};

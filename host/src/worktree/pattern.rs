@@ -97,6 +97,11 @@ impl Patterns {
     }
 }
 
+/// Refuses a pattern that can't be used. A leading `!` is allowed.
+pub fn check_pattern(text: &str) -> Result<(), WorktreeError> {
+    compile(text).map(drop)
+}
+
 fn failed(pattern: &str, reason: &impl ToString) -> WorktreeError {
     WorktreeError::Pattern {
         pattern: pattern.to_owned(),

@@ -2,71 +2,126 @@
 
 use std::path::PathBuf;
 
-use ralph_gate::config::{Config, ConfigError, starter};
+use ralph_gate::config::starter::{self, ProtectedFiles};
+use ralph_gate::config::{Config, ConfigDraft, ConfigError, FILE_NAMES};
 use ralph_gate::memory::course::{Given, LoopRecord};
-use ralph_gate::memory::{SessionKey, View};
+use ralph_gate::memory::{Record, SessionKey, View};
 use ralph_gate::runner::{self, RunError};
 
 use super::super::args::RunArgs;
 use super::super::error::CliError;
-use super::super::terminal::Terminal;
-use super::load;
+use super::super::terminal::counted;
+use super::file;
+
+/// The configuration of a loop.
+pub(super) struct LoopConfig {
+    pub(super) draft: ConfigDraft,
+    /// Whether files are protected although no configuration says which.
+    pub(super) protects_by_default: bool,
+}
 
 /// The configuration with what was given for this loop. A loop that is resumed keeps what it began with, as far as
 /// nothing else is given.
-pub(super) fn configuration(args: &RunArgs, terminal: &Terminal) -> Result<Config, CliError> {
-    let (mut config, missing) = match load(args.config.as_deref()) {
-        Err(error) if args.config.is_none() && is_missing(&error) => {
+pub(super) fn configuration(args: &RunArgs) -> Result<LoopConfig, CliError> {
+    let (mut draft, missing) = match draft(args) {
+        Err(error @ ConfigError::Missing { .. }) if args.config.is_none() => {
             let here = std::path::absolute(".").unwrap_or_else(|_| PathBuf::from("."));
-            (Config::empty(&here)?, Some(error))
+            let [name, ..] = FILE_NAMES;
+            (ConfigDraft::read(&here.join(name), "")?, Some(error))
         }
-        config => (config?, None),
+        draft => (draft?, None),
     };
     let mut given = given(args);
-    if args.resume
-        && let Some(before) = given_before(args, &config)
-    {
-        given = given.or(before);
+    if args.resume {
+        match given_before(args, draft.config()) {
+            Ok(before) => given = given.or(before.unwrap_or_default()),
+            // Without a configuration there is nothing else that resuming could report.
+            Err(error) if missing.is_some() => return Err(error.into()),
+            Err(_) => {}
+        }
     }
+    let mut protects_by_default = false;
     if let Some(missing) = missing {
         if given.checks.is_empty() {
-            return Err(missing);
+            return Err(missing.into());
         }
         if given.protection.is_none() && !args.resume {
-            let (protection, names) = starter::protection(&config.workspace, &given.checks)?;
-            if !terminal.is_json() {
-                let names = names.join(", ");
-                terminal.warn(|_| {
-                    format!("frozen tests, lock files and test settings of {names}; new test files are allowed\n")
-                });
-            }
-            given.protection = Some(protection);
+            let workspace = &draft.config().workspace;
+            given.protection = Some(starter::protection(workspace, &given.checks)?);
+            protects_by_default = true;
         }
     }
-    config.give(&given)?;
-    Ok(config)
+    draft.give(&given)?;
+    Ok(LoopConfig {
+        draft,
+        protects_by_default,
+    })
+}
+
+fn draft(args: &RunArgs) -> Result<ConfigDraft, ConfigError> {
+    ConfigDraft::load(&file(args.config.as_deref())?)
+}
+
+/// What is protected, in a line. None where no file is.
+pub(super) fn describe(existing: &ProtectedFiles) -> Option<String> {
+    if existing.files == 0 {
+        return None;
+    }
+    let files = counted(existing.files, "existing file");
+    let ecosystems = existing.ecosystems.iter().map(|name| match *name {
+        "task runner" => "the task runner",
+        name => name,
+    });
+    let ecosystems: Vec<&str> = ecosystems.collect();
+    let of = match ecosystems.as_slice() {
+        [] => String::new(),
+        [only] => format!(" of {only}"),
+        [others @ .., last] => format!(" of {} and {last}", others.join(", ")),
+    };
+    Some(format!(
+        "protected until the loop ends: {files} (tests, lock files and test settings{of}); new test files are allowed\n"
+    ))
 }
 
 fn given(args: &RunArgs) -> Given {
     Given::new(args.checks.clone(), args.iterations, args.budget.clone())
 }
 
-fn is_missing(error: &CliError) -> bool {
-    matches!(
-        error,
-        CliError::Run(RunError::Config(ConfigError::Missing { .. }))
-    )
-}
-
-/// What was given when the loop began that is to be resumed. Where that can't be found, resuming says why.
-fn given_before(args: &RunArgs, config: &Config) -> Option<Given> {
+/// What was given when the loop began that is to be resumed. An error where there is no such loop.
+fn given_before(args: &RunArgs, config: &Config) -> Result<Option<Given>, RunError> {
     let root = config.workspace.join(&config.memory.root);
     let key = match &args.session {
         Some(key) if args.draft => SessionKey::Draft(key.clone()),
         Some(key) => SessionKey::Session(key.clone()),
-        None => runner::newest(&root).ok()?,
+        None => runner::newest(&root)?,
     };
-    let (_, records) = View::open(&root, &key).ok()?.recall().ok()?;
-    let begun: LoopRecord = records.first()?.read()?;
-    begun.given
+    let (_, records) = View::open(&root, &key)?.recall()?;
+    let begun = records.first().and_then(Record::read::<LoopRecord>);
+    Ok(begun.and_then(|begun| begun.given))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_protected_is_said_in_a_sentence() {
+        let of = |files, ecosystems: &[&'static str]| {
+            describe(&ProtectedFiles {
+                files,
+                ecosystems: ecosystems.to_vec(),
+            })
+            .unwrap_or_default()
+        };
+        assert_eq!(
+            of(1, &["Python"]),
+            "protected until the loop ends: 1 existing file (tests, lock files and test settings of Python); new test files \
+             are allowed\n"
+        );
+        assert!(of(2, &["Rust", "Go", "JVM"]).contains("2 existing files"));
+        assert!(of(2, &["Rust", "Go", "JVM"]).contains("of Rust, Go and JVM)"));
+        assert!(of(2, &["task runner"]).contains("of the task runner)"));
+        assert!(of(2, &[]).contains("settings);"));
+        assert_eq!(of(0, &[]), "");
+    }
 }

@@ -12,7 +12,7 @@ mod watcher;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ralph_gate::config::{Config, Request, Task};
+use ralph_gate::config::{Config, ConfigDraft, ConfigError, Request, Task, starter};
 use ralph_gate::engine::{Decision, Mode, Resumption, StopReason};
 use ralph_gate::memory::SessionKey;
 use ralph_gate::memory::course::add_label;
@@ -27,6 +27,7 @@ use super::policy::Policies;
 use super::telemetry::{self, Both};
 use super::terminal::{Severity, Terminal, clean, print};
 use super::{Exit, STARTED_IN, gate};
+use given::LoopConfig;
 pub(super) use live::{Frame, Size, is_drawn, is_wanted, restore};
 pub(super) use ralph_gate::runner::ending::words;
 pub(super) use text::{iterations, running, seconds};
@@ -41,8 +42,11 @@ const GROUPS_ONLY: &str = "on this system only process groups can be killed, so 
     may outlive the loop; run it in a container when that matters";
 
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError> {
-    let config = given::configuration(args, terminal)?;
-    let task = route(args, &config)?;
+    let LoopConfig {
+        draft,
+        protects_by_default,
+    } = given::configuration(args)?;
+    let (config, task) = route(args, draft)?;
     see_that_nothing_changed(args, &config, &task)?;
     // A server has routed the request itself. Its configuration may describe checks for requests to choose from.
     if args.owner.is_none() {
@@ -51,6 +55,12 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError>
     let is_standard = task.routing.mode == Mode::Standard;
     if is_standard || process::role() == Role::Inner {
         say_where(args, &config, terminal);
+        if protects_by_default && !terminal.is_json() {
+            let existing = starter::protected_files(&config.workspace, &args.checks);
+            if let Some(line) = given::describe(&existing) {
+                terminal.warn(|_| line);
+            }
+        }
     }
     if is_standard {
         return standard(args, &config, &task, terminal);
@@ -90,19 +100,23 @@ fn see_that_nothing_changed(args: &RunArgs, config: &Config, task: &Task) -> Res
 
 /// The configuration that was named, or that of the current folder or of one above it.
 pub(crate) fn load(named: Option<&Path>) -> Result<Config, CliError> {
+    Ok(Config::load(&file(named)?)?)
+}
+
+/// The file of the configuration that is meant.
+fn file(named: Option<&Path>) -> Result<PathBuf, ConfigError> {
     let file = match named {
         Some(file) => file.to_owned(),
         None => Config::find_upwards(Path::new("."))?,
     };
     // Agents and checks may change their folder.
-    let file = std::path::absolute(&file).unwrap_or(file);
-    Ok(Config::load(&file)?)
+    Ok(std::path::absolute(&file).unwrap_or(file))
 }
 
-fn route(args: &RunArgs, config: &Config) -> Result<Task, CliError> {
-    let request = request_file(args, config);
+fn route(args: &RunArgs, draft: ConfigDraft) -> Result<(Config, Task), CliError> {
+    let request = request_file(args, draft.config());
     let request = request.as_deref().map(Request::load).transpose()?;
-    let mut task = config.route_loop(gate()?, request.as_ref())?;
+    let (config, mut task) = draft.route_loop(gate()?, request.as_ref())?;
     if let Some(key) = &args.session {
         let kind = if args.draft {
             SessionKey::Draft
@@ -119,7 +133,7 @@ fn route(args: &RunArgs, config: &Config) -> Result<Task, CliError> {
             message: format!("{error}; name it once with --label"),
         })?;
     }
-    Ok(task)
+    Ok((config, task))
 }
 
 /// The request that was named, or else, of a loop that is resumed, the one that it was started with.
