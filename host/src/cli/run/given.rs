@@ -60,7 +60,7 @@ fn is_missing(error: &CliError) -> bool {
 
 /// What was given when the loop began that is to be resumed. Where that can't be found, resuming says why.
 fn given_before(args: &RunArgs, config: &Config) -> Option<Given> {
-    let root = config.workspace.join(&config.memory.root);
+    let root = config.workspace.join(config.memory.root());
     let key = match &args.session {
         Some(key) if args.draft => SessionKey::Draft(key.clone()),
         Some(key) => SessionKey::Session(key.clone()),
