@@ -43,9 +43,61 @@ fn civil(days: u64) -> (u64, u64, u64) {
     (year, month, day)
 }
 
+/// Milliseconds since 1970 of a moment as `2026-11-16T15:04:05.678Z`. None of anything else.
+pub(crate) fn milliseconds(text: &str) -> Option<u64> {
+    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let numbers = |text: &str, separator| -> Option<[u64; 3]> {
+        let parts = text.split(separator).map(|part| part.parse().ok());
+        parts.collect::<Option<Vec<u64>>>()?.try_into().ok()
+    };
+    let [year, month, day] = numbers(date, '-')?;
+    let [hour, minute, second] = numbers(time, ':')?;
+    let is_possible = (1970..10_000).contains(&year)
+        && (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second <= 60;
+    let fraction: String = fraction.chars().chain("00".chars()).take(3).collect();
+    let fraction: u64 = fraction.parse().ok()?;
+    // Years are counted from March, as in `civil`.
+    let (year, month) = match month {
+        3.. => (year, month - 3),
+        _ => (year - 1, month + 9),
+    };
+    let day_of_year = (153 * month + 2) / 5 + day - 1;
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + day_of_year;
+    let seconds = days.checked_sub(719_468)? * DAY + hour * 3600 + minute * 60 + second;
+    is_possible.then_some(seconds * 1000 + fraction)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_moment_is_read_as_it_is_written() {
+        for seconds in [0, 951_782_399, 951_782_400, 1_709_251_199, 4_102_444_799] {
+            assert_eq!(milliseconds(&utc(seconds)), Some(seconds * 1000));
+        }
+        assert_eq!(
+            milliseconds("2026-11-19T21:20:41.620Z"),
+            Some(1_795_123_241_620)
+        );
+        assert_eq!(milliseconds("1970-01-01T00:00:00.5Z"), Some(500));
+        for other in [
+            "",
+            "T",
+            "Z",
+            "TZ",
+            "2026-11-19",
+            "2026-13-01T00:00:00Z",
+            "2026-1-1T1:1Z",
+        ] {
+            assert_eq!(milliseconds(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn a_day_is_written_as_the_calendar_has_it() {

@@ -16,6 +16,8 @@ struct Row {
     title: &'static str,
     reply: &'static str,
     codex: Outcome,
+    copilot: Outcome,
+    /// Of Claude Code too, in both versions.
     gemini: Outcome,
 }
 
@@ -24,60 +26,70 @@ const ROWS: &[Row] = &[
         title: "the one reply that all clients accept",
         reply: r#"echo '{"decision":"block","reason":"go on"}'"#,
         codex: Continues,
+        copilot: Continues,
         gemini: Continues,
     },
     Row {
         title: "a block with a message for the person",
         reply: r#"echo '{"decision":"block","reason":"go on","systemMessage":"seen"}'"#,
         codex: Continues,
+        copilot: Continues,
         gemini: Continues,
     },
     Row {
         title: "exit 2, and the reason on standard error",
         reply: "echo 'go on' >&2; exit 2",
         codex: Continues,
+        copilot: Stops,
         gemini: Continues,
     },
     Row {
         title: "exit 1 and a block",
         reply: r#"echo '{"decision":"block","reason":"go on"}'; exit 1"#,
         codex: Stops,
+        copilot: Stops,
         gemini: Continues,
     },
     Row {
         title: "a block without a reason",
         reply: r#"echo '{"decision":"block"}'"#,
         codex: Stops,
+        copilot: Stops,
         gemini: Continues,
     },
     Row {
         title: "a block with a field that nobody knows",
         reply: r#"echo '{"decision":"block","reason":"go on","iteration":1}'"#,
         codex: Stops,
+        copilot: Continues,
         gemini: Continues,
     },
     Row {
         title: "exit 1 and standard error",
         reply: "echo 'go on' >&2; exit 1",
         codex: Stops,
+        copilot: Stops,
         gemini: Stops,
     },
     Row {
         title: "a text before the object",
         reply: r#"echo log; echo '{"decision":"block","reason":"go on"}'"#,
         codex: Stops,
+        copilot: Stops,
         gemini: Stops,
     },
     Row {
         title: "`continue: false` alone",
         reply: r#"echo '{"continue":false}'"#,
         codex: Stops,
+        copilot: Stops,
         gemini: Stops,
     },
     Row {
         title: "a message for the person alone",
         reply: r#"echo '{"systemMessage":"seen"}'"#,
         codex: Stops,
+        copilot: Stops,
         gemini: Stops,
     },
 ];
@@ -85,8 +97,9 @@ const ROWS: &[Row] = &[
 impl Row {
     fn outcome(&self, client: Client) -> Outcome {
         match client {
-            Client::Gemini => self.gemini,
+            Client::ClaudeCode | Client::Gemini | Client::OldClaudeCode => self.gemini,
             Client::Codex | Client::Opencode => self.codex,
+            Client::Copilot => self.copilot,
         }
     }
 }
@@ -121,6 +134,18 @@ fn replies_in_turn(client: Client, rows: &[&Row]) {
 }
 
 offline_tests! {
+    fn claude_code_does_with_replies_what_the_table_says() {
+        follows_the_table(Client::ClaudeCode);
+    }
+
+    fn an_old_claude_code_does_with_replies_what_the_table_says() {
+        follows_the_table(Client::OldClaudeCode);
+    }
+
+    fn copilot_does_with_replies_what_the_table_says() {
+        follows_the_table(Client::Copilot);
+    }
+
     fn codex_does_with_replies_what_the_table_says() {
         follows_the_table(Client::Codex);
     }

@@ -21,6 +21,11 @@ offline_tests! {
         assert_eq!(untrusted(Client::Codex, Scope::Project), (End::Code(0), 1, 0));
     }
 
+    fn copilot_skips_the_hooks_of_a_folder_that_nobody_trusts() {
+        assert_eq!(untrusted(Client::Copilot, Scope::Person), (End::Code(0), 2, 2));
+        assert_eq!(untrusted(Client::Copilot, Scope::Project), (End::Code(0), 1, 0));
+    }
+
     fn gemini_does_not_work_where_nobody_trusts_the_folder() {
         assert_eq!(untrusted(Client::Gemini, Scope::Person), (End::Code(55), 0, 0));
     }

@@ -30,11 +30,9 @@ fn registered(project: &Project) -> Vec<String> {
         serde_json::from_str(&project.read(".claude/settings.json").unwrap()).unwrap();
     let hook = &settings["hooks"]["Stop"][0]["hooks"][0];
     assert_eq!(hook["type"], "command");
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let arguments = hook["args"].as_array().unwrap().iter().map(text);
-    std::iter::once(text(&hook["command"]))
-        .chain(arguments)
-        .collect()
+    assert_eq!(hook.get("args"), None, "older versions ignore `args`");
+    let line = hook["command"].as_str().unwrap();
+    line.split(' ').map(str::to_owned).collect()
 }
 
 #[test]

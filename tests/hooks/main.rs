@@ -3,8 +3,10 @@
 #![cfg(target_os = "linux")]
 
 mod acceptance;
+mod arguments;
 mod case;
 mod person;
+mod pinned;
 mod private;
 mod project;
 mod time;

@@ -88,7 +88,10 @@ fn hooks_go_into_settings_and_out_again_without_a_trace() {
         let installed = read();
         let value: Value = serde_json::from_str(&installed).unwrap();
         let stops = value["hooks"]["Stop"].as_array().unwrap();
-        let is_ours = |group: &Value| group["hooks"][0]["args"] == json!(["hook", "claude-code"]);
+        let is_ours = |group: &Value| {
+            let line = group["hooks"][0]["command"].as_str();
+            line.is_some_and(|line| line.ends_with("ralph-gate hook claude-code"))
+        };
         assert_eq!(stops.iter().filter(|group| is_ours(group)).count(), 1);
         assert_eq!(value["env"]["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"], "0");
         run(&["init", "claude-code"]);

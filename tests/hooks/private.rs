@@ -30,7 +30,7 @@ fn a_clients_loop_is_held_and_released_although_its_log_holds_digests() {
     project.write("done.txt", "");
     let answer = project.stop("It is violet.\n<promise>COMPLETE</promise>", true);
     assert_ne!(answer["decision"], "block", "{answer}");
-    let sessions = fs::read_dir(project.work().join(".ralph")).unwrap();
+    let sessions = fs::read_dir(project.sessions()).unwrap();
     let [session] = sessions
         .map(Result::unwrap)
         .collect::<Vec<_>>()

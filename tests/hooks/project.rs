@@ -40,6 +40,15 @@ impl Project {
         self.home().join("work")
     }
 
+    /// Where the loops of clients are remembered; a path that is not there as long as there are none.
+    pub(crate) fn sessions(&self) -> PathBuf {
+        let workspaces = self.home().join(".local/state/ralph-gate/hooks");
+        let mut found = fs::read_dir(&workspaces).into_iter().flatten().flatten();
+        found
+            .next()
+            .map_or(workspaces, |workspace| workspace.path())
+    }
+
     /// Writes a file of the project, and the folders above it.
     pub(crate) fn write(&self, path: &str, text: &str) {
         write(&self.work(), path, text);
@@ -86,6 +95,7 @@ impl Drop for Project {
         // Every log that a test leaves is as the schema says. One that fails has something else to say.
         if !std::thread::panicking() {
             event_schema::check_below(&self.work().join(".ralph"));
+            event_schema::check_below(&self.sessions());
         }
     }
 }

@@ -9,9 +9,9 @@ use crate::workspace::Workspace;
 /// Clients that are installed together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clients {
-    /// Codex and Gemini.
+    /// Claude Code in two versions, Codex, Copilot and Gemini.
     Usual,
-    /// opencode, which is as large as both.
+    /// opencode, apart because of its size.
     Opencode,
 }
 
@@ -24,32 +24,34 @@ impl Clients {
         }
     }
 
-    fn folder(self) -> &'static str {
+    /// The folders that pin them, and what is installed from each.
+    fn packages(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Usual => "npm",
-            Self::Opencode => "npm-opencode",
-        }
-    }
-
-    fn contents(self) -> &'static str {
-        match self {
-            Self::Usual => "Codex and Gemini CLI, 540 MB on the disk",
-            Self::Opencode => "opencode, 180 MB on the disk",
+            Self::Usual => &[
+                (
+                    "npm",
+                    "Claude Code, Codex, Copilot and Gemini CLI, 1.3 GB on the disk",
+                ),
+                ("npm-claude-code", "an old Claude Code, 82 MB on the disk"),
+            ],
+            Self::Opencode => &[("npm-opencode", "opencode, 180 MB on the disk")],
         }
     }
 }
 
 /// Installs clients where they are not, or not as the lock file has them. Gives why that was not possible.
 pub(crate) fn ensure(workspace: &Workspace, clients: Clients) -> Result<Option<Skip>> {
-    let reason = if is_elsewhere(clients) {
-        Some("its package is for Linux on x86-64".to_owned())
-    } else {
+    let mut reason = is_elsewhere(clients).then(|| "its package is for Linux on x86-64".to_owned());
+    for (folder, contents) in clients.packages() {
+        if reason.is_some() {
+            break;
+        }
         let place = Place::of_npm(
-            workspace.path("tests/clients").join(clients.folder()),
-            workspace.target().join("clients").join(clients.folder()),
+            workspace.path("tests/clients").join(folder),
+            workspace.target().join("clients").join(folder),
         );
-        install::npm(workspace, &place, clients.contents())?
-    };
+        reason = install::npm(workspace, &place, contents)?;
+    }
     Ok(reason.map(|reason| Skip {
         name: clients.target().to_owned(),
         reason,

@@ -1,5 +1,9 @@
 //! The arguments of every command, with its help.
 
+#[cfg(unix)]
+use std::ffi::OsString;
+#[cfg(unix)]
+use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
@@ -383,7 +387,7 @@ pub(crate) struct InitArgs {
     /// Whose settings: the project's, those of this copy of it, or the person's
     #[arg(long, value_enum, value_name = "SCOPE", default_value_t = HookScope::Project, requires = "client")]
     pub(crate) scope: HookScope,
-    /// The program that the hooks run; this one when absent
+    /// The program that the hooks run; when absent this one, by its name where it is in the PATH
     #[arg(long, value_name = "PATH", requires = "client")]
     pub(crate) command: Option<PathBuf>,
     /// Leave Gemini's own detection of loops on, which may end a loop early
@@ -478,18 +482,83 @@ pub(crate) struct HookArgs {
     /// Run the checks and answer whoever asks next
     #[arg(long, hide = true)]
     pub(crate) attend: bool,
+    /// What is wrong with the arguments. The event is answered all the same.
+    #[arg(skip)]
+    pub(crate) problem: Option<String>,
+    /// The event, where standard input was read already.
+    #[arg(skip)]
+    pub(crate) event: Option<Vec<u8>>,
 }
+
+/// How long a program that was started without arguments waits for an event, in milliseconds.
+#[cfg(unix)]
+const EVENT_TIMEOUT_MS: i64 = 500;
 
 #[cfg(unix)]
 impl HookArgs {
-    /// Those of this process, if it was started as a hook and nothing is wrong or unusual about them. A client waits for
-    /// hooks after every turn, and to learn the arguments of every other command takes longer than to read these.
+    /// Those of this process, if a client started it as a hook. A client waits for hooks after every turn, and to parse the
+    /// arguments of every other command takes longer than to parse these.
+    ///
+    /// A client takes an exit code other than 0 for leave to stop, so wrong arguments are no error where an event can be
+    /// read: they are left out and named. Without arguments the event alone says what is asked, because several versions of
+    /// Claude Code leave out the arguments of a hook.
     pub(crate) fn usual() -> Option<Self> {
-        let mut given = std::env::args_os().skip(1).peekable();
-        given.peek().filter(|command| *command == "hook")?;
-        let hook = Self::augment_args(clap::Command::new("hook"));
-        let matches = hook.try_get_matches_from(given).ok()?;
-        Self::from_arg_matches(&matches).ok()
+        let given: Vec<OsString> = std::env::args_os().skip(1).collect();
+        match given.first() {
+            None => Self::of_event(),
+            Some(command) if command == "hook" => Self::of_arguments(&given),
+            Some(_) => None,
+        }
+    }
+
+    fn of_arguments(given: &[OsString]) -> Option<Self> {
+        let parse = |given: &[OsString]| {
+            let hook = Self::augment_args(clap::Command::new("hook"));
+            let matches = hook.try_get_matches_from(given)?;
+            Self::from_arg_matches(&matches)
+        };
+        let error = match parse(given) {
+            Ok(args) => return Some(args),
+            Err(error) => error,
+        };
+        // Whoever asks for help, or types this on a terminal, is no client.
+        if !error.use_stderr() || std::io::stdin().is_terminal() {
+            return None;
+        }
+        let known = |argument: &&OsString| {
+            let with_it = [OsString::from("hook"), (*argument).clone()];
+            parse(&with_it).is_ok()
+        };
+        let (command, arguments) = given.split_first()?;
+        let known: Vec<OsString> = arguments.iter().filter(known).cloned().collect();
+        // Several of them may still not go together.
+        let left = [vec![command.clone()], known].concat();
+        let args = parse(&left).or_else(|_| parse(std::slice::from_ref(command)));
+        let message = error.to_string();
+        let message = message.lines().next().unwrap_or_default();
+        args.ok().map(|args| Self {
+            problem: Some(message.trim_start_matches("error: ").to_owned()),
+            ..args
+        })
+    }
+
+    /// Without arguments: an event on standard input that some client sends.
+    fn of_event() -> Option<Self> {
+        if std::io::stdin().is_terminal() || !is_readable(&std::io::stdin()) {
+            return None;
+        }
+        let mut event = Vec::new();
+        let longest = ralph_gate::harness::LONGEST as u64 + 1;
+        std::io::stdin()
+            .lock()
+            .take(longest)
+            .read_to_end(&mut event)
+            .ok()?;
+        // An event that can't be answered must be said to be so; anything else is no event.
+        let is_event = event.trim_ascii_start().starts_with(b"{");
+        let mut args = Self::of_arguments(&[OsString::from("hook")])?;
+        args.event = Some(event).filter(|_| is_event);
+        args.event.is_some().then_some(args)
     }
 
     /// Which promises count.
@@ -502,17 +571,46 @@ impl HookArgs {
     }
 }
 
-/// The clients, by their names.
+/// Whether something can be read from a descriptor soon.
+#[cfg(unix)]
+fn is_readable(descriptor: &impl std::os::fd::AsFd) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let descriptor = descriptor.as_fd();
+    let timeout = Timespec {
+        tv_sec: 0,
+        tv_nsec: EVENT_TIMEOUT_MS * 1_000_000,
+    };
+    let mut fds = [PollFd::new(&descriptor, PollFlags::IN)];
+    poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0)
+}
+
+/// The clients, by their names; Claude Code also by that of its program.
 #[cfg(unix)]
 fn harness_parser() -> impl clap::builder::TypedValueParser<Value = Harness> {
-    use clap::builder::TypedValueParser as _;
+    use clap::builder::{PossibleValue, TypedValueParser as _};
     use ralph_gate_component::Word as _;
-    let names = Harness::ALL.iter().map(|harness| harness.as_str());
-    PossibleValuesParser::new(names).try_map(|name| {
-        let found = Harness::ALL.iter().find(|it| it.as_str() == name).copied();
-        found.ok_or("no such client")
+    let values = Harness::ALL.iter().map(|harness| {
+        let value = PossibleValue::new(harness.as_str());
+        match harness {
+            Harness::ClaudeCode => value.alias(CLAUDE),
+            _ => value,
+        }
+    });
+    PossibleValuesParser::new(values).try_map(|name| {
+        let named = |harness: &&Harness| {
+            harness.as_str() == name || (**harness == Harness::ClaudeCode && name == CLAUDE)
+        };
+        Harness::ALL
+            .iter()
+            .find(named)
+            .copied()
+            .ok_or("no such client")
     })
 }
+
+/// The program of Claude Code.
+#[cfg(unix)]
+const CLAUDE: &str = "claude";
 
 /// Which loop is meant.
 #[derive(Debug, clap::Args)]

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ralph_gate::harness::loop_file::Found;
 use ralph_gate::harness::person::{self, Canceler, NewLoop};
+use ralph_gate::harness::state::StateDirectory;
 use ralph_gate::runner::is_inside_a_client;
 use serde_json::{Value, json};
 
@@ -13,6 +14,10 @@ use super::error::CliError;
 use super::input::Input;
 use super::terminal::{Terminal, clean};
 use super::{Exit, gate};
+
+fn state() -> Option<StateDirectory> {
+    StateDirectory::find(|name| std::env::var(name).ok())
+}
 
 /// What is said where there is no loop.
 const NO_LOOP: &str = "No active Ralph loop";
@@ -225,7 +230,7 @@ fn cancel(folder: &Path, terminal: &Terminal) -> Result<Exit, CliError> {
     } else {
         Canceler::Person
     };
-    let canceled = person::cancel(gate()?, folder, who)?;
+    let canceled = person::cancel(gate()?, folder, who, state().as_ref())?;
     let answer = match &canceled {
         None => json!({ "canceled": false }),
         Some(it) => json!({ "canceled": true, "iteration": it.iteration, "file": it.path }),

@@ -1,6 +1,6 @@
 //! `ralph-gate init <client>` and `uninstall <client>`: hooks in the settings of agent clients.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ralph_gate::harness::Harness;
 use ralph_gate::harness::install::{
@@ -91,10 +91,18 @@ fn change(
     Ok(Exit::Success)
 }
 
-/// Where this program is, so that the hook finds it whatever the client's path is.
+/// The name of this program where the `PATH` leads to it, because teams commit these settings; otherwise its path.
 fn this_program() -> Result<PathBuf, CliError> {
-    std::env::current_exe().map_err(|error| CliError::Usage {
+    let this = std::env::current_exe().map_err(|error| CliError::Usage {
         message: format!("this program can't be found: {error}; name it with --command"),
+    })?;
+    let name = Path::new("ralph-gate");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut directories = std::env::split_paths(&path).filter(|it| it.is_absolute());
+    let first = directories.find_map(|directory| directory.join(name).canonicalize().ok());
+    Ok(match (first, this.canonicalize()) {
+        (Some(first), Ok(found)) if first == found => name.to_owned(),
+        _ => this,
     })
 }
 

@@ -3,7 +3,7 @@
 use ralph_gate::harness::doctor::{
     self, ClientReport, ConfigReport, Examination, LoopReport, Surroundings,
 };
-use ralph_gate::harness::log;
+use ralph_gate::harness::state::StateDirectory;
 
 use super::error::CliError;
 use super::terminal::{Painter, Terminal, clean};
@@ -21,7 +21,7 @@ pub(crate) fn run(terminal: &Terminal) -> Result<Exit, CliError> {
         variable: &variable,
     };
     let found = doctor::examine(gate()?, &surroundings);
-    let log = log::path(variable);
+    let log = StateDirectory::find(variable).map(|state| state.log());
     let mut answer = serde_json::to_value(&found).unwrap_or_default();
     if let Some(object) = answer.as_object_mut() {
         object.insert("log".to_owned(), serde_json::json!(log));

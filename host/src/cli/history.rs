@@ -81,7 +81,7 @@ fn logs(named: &[PathBuf], terminal: &Terminal) -> Result<Vec<PathBuf>, CliError
     use ralph_gate::memory::SessionKey;
 
     use super::args::LoopArgs;
-    use super::loops::place::{Place, root};
+    use super::loops::place::{Place, roots};
 
     let here = LoopArgs {
         key: None,
@@ -94,11 +94,12 @@ fn logs(named: &[PathBuf], terminal: &Terminal) -> Result<Vec<PathBuf>, CliError
         let key = key.ok_or(CliError::Usage { message })?;
         return Ok(vec![log_in(&root.join(key.folder()))]);
     }
-    let root = LazyCell::new(|| root(&here, terminal));
+    let roots = LazyCell::new(|| roots(&here, terminal));
     // A session wins over a draft of the same name.
     let log_of = |key: &str| {
         let keys = [SessionKey::Session, SessionKey::Draft].map(|kind| kind(key.to_owned()));
-        let mut folders = keys.iter().map(|key| root.join(key.folder()));
+        let folders = keys.iter().map(SessionKey::folder);
+        let mut folders = folders.flat_map(|name| roots.iter().map(move |root| root.join(&name)));
         folders.find_map(|folder| Some(folder.join("events.jsonl")).filter(|log| log.exists()))
     };
     let logs = named.iter().map(|name| {

@@ -1,17 +1,18 @@
 //! `ralph-gate memory`: look at sessions, verify, mend, carry them elsewhere.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ralph_gate::memory::{
-    FileReport, FileStore, Finding, Listed, Patience, Reading, SessionKey, Standing, Verification,
-    View, import, list, paragraph, save_text,
+    DEFAULT_ROOT, FileReport, FileStore, Finding, Listed, Patience, Reading, SessionKey, Standing,
+    Verification, View, import, list, paragraph, save_text,
 };
 use serde_json::{Value, json};
 
 use super::args::{ExportArgs, ImportArgs, MemoryCommand, RootArgs, SessionArgs};
 use super::error::CliError;
 use super::input::Input;
+use super::loops::place::{client_roots, root_of};
 use super::terminal::{Painter, Terminal, clean, print};
 use super::{Exit, gate};
 
@@ -39,7 +40,18 @@ impl SessionArgs {
     }
 
     fn view(&self) -> Result<View<ralph_gate::memory::disk::SessionFolder>, CliError> {
-        Ok(View::open(&self.root.root, &self.key())?)
+        Ok(View::open(&self.root(), &self.key())?)
+    }
+
+    /// The root that was named, or else the one that has the session: loops of clients are remembered elsewhere.
+    fn root(&self) -> PathBuf {
+        let named = &self.root.root;
+        if named != Path::new(DEFAULT_ROOT) {
+            return named.clone();
+        }
+        let mut roots = vec![named.clone()];
+        roots.extend(client_roots());
+        root_of(&roots, &self.key())
     }
 }
 
@@ -217,7 +229,7 @@ fn describe_file(painter: Painter, report: &FileReport) -> String {
 }
 
 fn repair(args: &SessionArgs, terminal: &Terminal) -> Result<Exit, CliError> {
-    let store = FileStore::open(gate()?, &args.root.root, &args.key(), Patience::None)?;
+    let store = FileStore::open(gate()?, &args.root(), &args.key(), Patience::None)?;
     let answer = json!({
         "path": store.path(),
         "revision": store.state().revision,

@@ -56,17 +56,17 @@ impl Request {
         asked: &LoopFile,
         promises: Promises,
         has_config: bool,
+        at_most: Option<u32>,
     ) -> Self {
         let token = match &asked.completion_promise {
             None if !has_config => Some("COMPLETE"),
             promise => promise.as_deref(),
         };
-        let most = Some(asked.max_iterations).filter(|most| *most > 0);
         let lenient = (promises == Promises::Official).then_some("lenient");
         let fields = [
             ("mode", Some(json!("ralph"))),
             ("completion_token", token.map(|token| json!(token))),
-            ("loop_max_iters", most.map(|most| json!(most))),
+            ("loop_max_iters", at_most.map(|most| json!(most))),
             ("promise_rules", lenient.map(|lenient| json!(lenient))),
         ];
         let fields = fields.into_iter();

@@ -47,8 +47,8 @@ pub struct Agent {
 /// `[memory]`: where the loop is remembered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
-    /// The folder that holds the sessions.
-    pub root: String,
+    /// The directory that holds the sessions, where the configuration names one.
+    pub root: Option<String>,
     /// Whose loop it is.
     pub session_key: Option<String>,
     /// Names the session where there is no key.
@@ -62,6 +62,11 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// The directory that holds the sessions of loops that are run here.
+    pub fn root(&self) -> &str {
+        self.root.as_deref().unwrap_or(DEFAULT_ROOT)
+    }
+
     /// How much of what happens is recorded.
     pub fn recording(&self) -> Recording {
         match self.record {
@@ -277,16 +282,14 @@ impl<'n, 'a> Sections<'n, '_, 'a> {
         let section = self.section("memory", node, fields::MEMORY_FIELDS);
         let decoder = &mut self.decoder;
         let memory = Memory {
-            root: section
-                .text(decoder, "root")
-                .unwrap_or_else(|| DEFAULT_ROOT.to_owned()),
+            root: section.text(decoder, "root"),
             session_key: section.text(decoder, "session_key"),
             draft_id: section.text(decoder, "draft_id"),
             prd: section.text(decoder, "prd"),
             progress: section.text(decoder, "progress"),
             record: section.word(decoder, "record"),
         };
-        if memory.root.is_empty() {
+        if memory.root().is_empty() {
             section.problem(
                 decoder,
                 "root",

@@ -209,7 +209,7 @@ impl Task {
         let folder = &planned.folder.path;
         let file = Config::find(folder)?;
         let config = Config::load(&file)?;
-        let memory = PathBuf::from(&config.memory.root);
+        let memory = PathBuf::from(config.memory.root());
         let is_plain =
             |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
         if !memory.components().all(is_plain) {

@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 use ralph_gate_component::Word as _;
 
 use super::error::HarnessError;
-use super::event::Event;
+use super::event::{Event, Moment};
 use super::hook::Hook;
-use super::loop_file::Found;
-use super::project::{find_config, folders};
+use super::loop_file::{Found, limit_of};
+use super::project::{committed_config, find_config, folders};
 use super::reason;
+use super::state::{KnownSession, StateDirectory, sessions_root};
 use crate::config::{Config, FILE_NAMES, Promises, Request, Task};
 use crate::engine::{Action, Decision, GateEngine, LoopFile, LoopFileChange, Mode, Verdict};
-use crate::memory::{DEFAULT_ROOT, SessionKey};
+use crate::memory::{DEFAULT_ROOT, SessionKey, foreign};
 use crate::runner::{
-    Beginning, ClientRecord, ClientSession, Loop, LoopFileRecord, RunError, Standing,
+    Beginning, ClientRecord, ClientSession, Loop, LoopFileRecord, Sight, Standing,
     StandingPhase as Phase, cancel_stopped,
 };
 
@@ -24,6 +25,8 @@ pub(super) struct Case {
     pub(super) task: Task,
     generation: u32,
     request: Option<Request>,
+    /// Iterations of the loop file that the loop does not count.
+    pub(super) uncounted: u32,
     /// None if the loop is yet to begin.
     pub(super) standing: Option<Standing>,
     /// The loop file that goes with it, if it is there.
@@ -32,6 +35,10 @@ pub(super) struct Case {
     pub(super) tampered: Vec<(String, String)>,
     /// Loops of the session that a person has given up for this one.
     given_up: Option<SessionKey>,
+    /// Where the loops of the session are remembered.
+    root: PathBuf,
+    /// The verdict about this very stop, which another hook of the client asked for.
+    again: Option<(u32, Verdict)>,
 }
 
 /// What became of the loop file.
@@ -52,9 +59,11 @@ pub(super) enum Settled {
     Lost,
 }
 
-/// Where the loops of a configuration are remembered.
-fn root(config: &Config) -> PathBuf {
-    config.workspace.join(&config.memory.root)
+/// What is known of sessions before an event is looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Surroundings<'s> {
+    pub(super) promises: Promises,
+    pub(super) state: Option<&'s StateDirectory>,
 }
 
 /// The session that an event is of.
@@ -70,14 +79,22 @@ impl Case {
     pub(super) fn find(
         gate: &GateEngine,
         event: &Event,
-        promises: Promises,
+        surroundings: Surroundings<'_>,
     ) -> Result<Option<Self>, HarnessError> {
+        if let Some(known) = known(event, surroundings.state)?
+            && let Some(open) = Self::of_known(gate, event, &known)?
+        {
+            return Ok(Some(open));
+        }
         let found = Found::find(gate, &event.folder, |it| it.is_of(&event.session));
         let config = config(event, found.as_ref().ok().and_then(Option::as_ref));
         // What an agent can write is not what its loop is found by: that is in the memory.
         let (found, config) = match (found, config) {
             (Ok(found), Ok(Some(config))) => (found, config),
-            (Ok(_), Ok(None)) => return Ok(None),
+            (Ok(found), Ok(None)) => match committed_config(&event.folder) {
+                Some(config) if event.moment == Moment::Stop => (found, config),
+                _ => return Ok(None),
+            },
             (found, config) => {
                 let problems = [found.as_ref().err(), config.as_ref().err()];
                 if let Some(open) = Self::despite(gate, event, problems)? {
@@ -88,7 +105,7 @@ impl Case {
                 return Ok(None);
             }
         };
-        let root = root(&config);
+        let root = sessions_root(&config, surroundings.state);
         let generation = session(event).newest(&root);
         let mut given_up = None;
         if generation > 0 {
@@ -115,19 +132,85 @@ impl Case {
             cancel(gate, &root, given_up.as_ref())?;
             return Ok(None);
         }
-        let request = found.as_ref().map(|it| it.request(&config, promises));
-        let task = config.route(gate, request.as_ref())?;
+        let config = match event.moment {
+            // Nobody saw what was there when the session began.
+            Moment::Stop if generation == 0 => {
+                let committed = committed_config(&config.workspace);
+                let is_same = |it: &Config| it.file == config.file;
+                committed.filter(is_same).unwrap_or(config)
+            }
+            _ => config,
+        };
+        let (task, request, uncounted) = match &found {
+            Some(found) => {
+                let asked = found.route(gate, &config, surroundings.promises)?;
+                (asked.task, Some(asked.request), asked.uncounted)
+            }
+            None => (config.route(gate, None)?, None, 0),
+        };
         let case = (task.routing.mode == Mode::Ralph).then_some(Self {
             config,
             task,
             generation: generation + 1,
             request,
+            uncounted,
             standing: None,
             loop_file: found,
             tampered: Vec::new(),
             given_up,
+            root,
+            again: None,
         });
         Ok(case)
+    }
+
+    /// The open loop of a session that is known, wherever its client works now. None where it has no open loop, or where
+    /// its user wants something else.
+    fn of_known(
+        gate: &GateEngine,
+        event: &Event,
+        known: &KnownSession,
+    ) -> Result<Option<Self>, HarnessError> {
+        let generation = session(event).newest(&known.root);
+        let key = session(event).key(generation);
+        let standing = match generation {
+            0 => Err(HarnessError::state_lost("it is gone")),
+            _ => Standing::read(gate, &known.root, &key)
+                .map_err(|error| HarnessError::state_lost(&error.to_string())),
+        }?;
+        let asked_ms = standing.last.as_ref().and_then(|last| last.asked_ms);
+        if event.at_ms.is_some()
+            && asked_ms == event.at_ms
+            && let Some(verdict) = standing.decided.clone()
+        {
+            let again = Some((standing.iteration, verdict));
+            let case = Self::going_on(gate, generation, standing, None, None)?;
+            return Ok(Some(Self { again, ..case }));
+        }
+        if standing.phase() != Phase::Open {
+            return Ok(None);
+        }
+        let record = standing.attended.loop_file.as_ref();
+        let found = match record {
+            Some(record) => Found::at(gate, &record.path),
+            None => Found::find(gate, &event.folder, |_| true),
+        };
+        let found = found.map(|it| it.filter(|it| it.is_of(&event.session)));
+        let same = match &found {
+            Ok(found) => Same::of(&standing, found.as_ref(), event),
+            Err(error) if event.is_continued_after(standing.last.as_ref()) => {
+                Same::Tampered(error.to_string())
+            }
+            // Its user may have broken it, and is told so.
+            Err(_) => return Ok(None),
+        };
+        match same {
+            Same::Yes => Self::going_on(gate, generation, standing, found?, None).map(Some),
+            Same::Tampered(reason) => {
+                Self::going_on(gate, generation, standing, None, Some(reason)).map(Some)
+            }
+            Same::GivenUp => Ok(None),
+        }
     }
 
     /// The loop that is under way, although its loop file or configuration can't be read: as long as no person has
@@ -140,7 +223,7 @@ impl Case {
         let Some(workspace) = remembered(event) else {
             return Ok(None);
         };
-        let root = root(&empty_config(&workspace)?);
+        let root = workspace.join(DEFAULT_ROOT);
         let generation = session(event).newest(&root);
         let standing = Standing::read(gate, &root, &session(event).key(generation))?;
         let is_continued = event.is_continued_after(standing.last.as_ref());
@@ -160,11 +243,13 @@ impl Case {
         tampered: Option<String>,
     ) -> Result<Self, HarnessError> {
         let config = standing.config()?;
+        let root = standing.root.clone();
         Ok(Self {
             task: standing.task(gate, &config)?,
             config,
             generation,
             request: None,
+            uncounted: standing.uncounted(),
             standing: Some(standing),
             loop_file,
             tampered: tampered
@@ -172,6 +257,8 @@ impl Case {
                 .into_iter()
                 .collect(),
             given_up: None,
+            root,
+            again: None,
         })
     }
 
@@ -181,7 +268,7 @@ impl Case {
         gate: &GateEngine,
         event: &Event,
     ) -> Result<Settled, HarnessError> {
-        cancel(gate, &self.root(), self.given_up.as_ref())?;
+        cancel(gate, &self.root, self.given_up.as_ref())?;
         let unbound = self
             .loop_file
             .as_ref()
@@ -208,15 +295,37 @@ impl Case {
         }
     }
 
+    /// The verdict about this very stop, if it was judged already.
+    pub(super) fn again(&self) -> Option<&(u32, Verdict)> {
+        self.again.as_ref()
+    }
+
     /// Where loops are remembered.
-    pub(super) fn root(&self) -> PathBuf {
-        root(&self.config)
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Writes the session into the index before its loop is begun: from then on it is held.
+    fn index(&self, state: Option<&StateDirectory>, event: &Event) -> Result<(), HarnessError> {
+        let Some(state) = state else {
+            return Ok(());
+        };
+        let known = KnownSession {
+            harness: event.harness.as_str().to_owned(),
+            session: event.session.clone(),
+            workspace: self.config.workspace.clone(),
+            root: self.root.clone(),
+            refusals: 0,
+        };
+        state
+            .remember(&known)
+            .map_err(|error| HarnessError::State { error })
     }
 
     /// Ends the loop because its person has ended it.
     pub(super) fn cancel(&self, gate: &GateEngine, event: &Event) -> Result<(), HarnessError> {
         let key = session(event).key(self.generation);
-        cancel(gate, &self.root(), Some(&key))
+        cancel(gate, &self.root, Some(&key))
     }
 
     /// Opens the loop, or begins it.
@@ -224,21 +333,30 @@ impl Case {
         &'l self,
         hook: &'l Hook<'_>,
         event: &Event,
-    ) -> Result<Loop<'l>, RunError> {
+    ) -> Result<Loop<'l>, HarnessError> {
         let (gate, options) = (hook.gate, hook.options);
         let (control, watch) = (hook.control, hook.watch);
         let (config, task) = (&self.config, &self.task);
         if let Some(standing) = &self.standing {
-            return Loop::attend(gate, config, task, standing, options, control, watch);
+            let open = Loop::attend(gate, config, task, standing, options, control, watch);
+            return Ok(open?);
         }
         let beginning = Beginning {
+            root: self.root.clone(),
             session: session(event),
             generation: self.generation,
             prompt: self.prompt(),
             request: self.request.as_ref().map(Request::text),
-            loop_file: self.loop_file.as_ref().map(Found::record),
+            loop_file: self.record(),
+            sight: match event.moment {
+                Moment::SessionStart(_) => Sight::Seen,
+                _ => Sight::Unseen,
+            },
         };
-        Loop::begin_attended(gate, config, task, &beginning, options, control, watch)
+        foreign::make_private(&self.root).map_err(|error| HarnessError::State { error })?;
+        let begun = Loop::begin_attended(gate, config, task, &beginning, options, control, watch)?;
+        self.index(hook.state, event)?;
+        Ok(begun)
     }
 
     /// When the client asked last.
@@ -256,7 +374,7 @@ impl Case {
     }
 
     fn record(&self) -> Option<LoopFileRecord> {
-        let now = || self.loop_file.as_ref().map(Found::record);
+        let now = || Some(self.loop_file.as_ref()?.record(self.uncounted));
         match &self.standing {
             Some(standing) => standing.attended.loop_file.clone(),
             None => now(),
@@ -283,11 +401,19 @@ impl Case {
 
     /// What the agent should know beside the verdict.
     pub(super) fn warnings(&self, at_most: u32) -> Vec<String> {
-        let endless = self.record().is_some_and(|it| it.file.max_iterations == 0);
-        endless
-            .then(|| reason::not_endless(at_most))
+        let unlimited = self.record().filter(|it| limit_of(&it.file).is_none());
+        let mut warnings: Vec<String> = unlimited
+            .map(|it| reason::other_limit(&it, at_most))
             .into_iter()
-            .collect()
+            .collect();
+        let unseen = match &self.standing {
+            Some(standing) => standing.attended.unseen && standing.last.is_none(),
+            None => true,
+        };
+        if unseen && !self.config.tripwires.protection().is_empty() {
+            warnings.push(reason::UNSEEN.to_owned());
+        }
+        warnings
     }
 
     /// Brings the loop file up to date after a verdict.
@@ -298,7 +424,7 @@ impl Case {
         iteration: u32,
         verdict: &Verdict,
     ) -> Result<Followed, HarnessError> {
-        let next = iteration.saturating_add(1);
+        let next = iteration.saturating_add(self.uncounted).saturating_add(1);
         match (&self.loop_file, verdict.decision) {
             (Some(found), Decision::Continue) => {
                 let change = LoopFileChange {
@@ -349,7 +475,9 @@ impl Same {
             (_, Some(found)) => format!("{} was changed", found.path.display()),
         };
         let record = standing.attended.loop_file.as_ref();
-        if event.is_continued_after(standing.last.as_ref()) {
+        // In the first turn nobody but the agent was at work since the session began.
+        let is_first_turn = standing.last.is_none();
+        if is_first_turn || event.is_continued_after(standing.last.as_ref()) {
             Self::Tampered(what)
         } else if record
             .zip(found)
@@ -391,7 +519,19 @@ fn empty_config(workspace: &Path) -> Result<Config, HarnessError> {
     Ok(Config::read(&workspace.join(name), "")?)
 }
 
-/// The folder in which a loop of this session is remembered.
+/// What is known of the session of an event.
+fn known(
+    event: &Event,
+    state: Option<&StateDirectory>,
+) -> Result<Option<KnownSession>, HarnessError> {
+    let known = state.map(|state| state.known(session(event)));
+    let known = known.transpose();
+    known
+        .map(Option::flatten)
+        .map_err(|error| HarnessError::state_lost(&error.to_string()))
+}
+
+/// The folder in which a loop of this session is remembered, where it is remembered in its work tree.
 fn remembered(event: &Event) -> Option<PathBuf> {
     let folder = session(event).key(1).folder();
     let has_it = |workspace: &PathBuf| {

@@ -24,7 +24,10 @@ pub(super) fn read(fields: &Fields) -> Result<Event, HarnessError> {
         message: fields.message("last_assistant_message"),
         transcript,
         is_continued: fields.flag("stop_hook_active"),
-        is_paused: fields.is_filled("background_tasks"),
+        // A shell may run for ever, and a server does: what was said is judged all the same.
+        is_paused: fields.has_other("background_tasks", "type", "shell"),
+        is_planning: fields.optional("permission_mode") == Some("plan"),
+        at_ms: None,
         moment,
     })
 }

@@ -3,13 +3,17 @@
 use super::Harness;
 use super::answer::{Answer, Reply};
 use super::error::HarnessError;
-use super::event::{Event, Fields, Message, Moment};
+use super::event::{Event, Fields, Message, Moment, Source};
 
 /// How often in a row it goes on. Nothing lifts that.
 pub(super) const CAP: u32 = 8;
 
 pub(super) fn read(fields: &Fields) -> Result<Event, HarnessError> {
     let moment = match fields.optional("hook_event_name") {
+        Some("SessionStart" | "sessionStart") => session_start(fields),
+        // Its own hooks are not told which event it is.
+        None if fields.has("initialPrompt") || fields.has("source") => session_start(fields),
+        None if fields.has("prompt") => Moment::Other("userPromptSubmitted".to_owned()),
         None | Some("Stop" | "agentStop") => Moment::Stop,
         Some(other) => Moment::Other(other.to_owned()),
     };
@@ -27,6 +31,15 @@ pub(super) fn read(fields: &Fields) -> Result<Event, HarnessError> {
         transcript: transcript.or_else(|| fields.path("transcript_path")),
         is_continued: fields.flag("stop_hook_active"),
         is_paused: false,
+        is_planning: false,
+        at_ms: fields.time("timestamp"),
+    })
+}
+
+fn session_start(fields: &Fields) -> Moment {
+    Moment::SessionStart(match fields.optional("source") {
+        Some("resume") => Source::Again,
+        _ => Source::New,
     })
 }
 

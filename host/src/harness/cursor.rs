@@ -30,6 +30,8 @@ pub(super) fn read(fields: &Fields) -> Result<Event, HarnessError> {
         transcript: None,
         is_continued: fields.is_positive("loop_count"),
         is_paused: false,
+        is_planning: false,
+        at_ms: None,
     })
 }
 

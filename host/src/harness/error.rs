@@ -1,10 +1,10 @@
 //! Why a client's question could not be judged.
 
+use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::transcript::TranscriptError;
 use crate::config::ConfigError;
 use crate::runner::RunError;
 
@@ -41,9 +41,6 @@ pub enum HarnessError {
         /// The file.
         file: PathBuf,
     },
-    /// What the agent said can't be read.
-    #[error(transparent)]
-    Transcript(#[from] TranscriptError),
     /// There is a loop already.
     #[error("{} is there already: a loop is under way", path.display())]
     LoopRuns {
@@ -58,6 +55,18 @@ pub enum HarnessError {
         /// What is wrong.
         reason: String,
     },
+    /// The session is known, and its loop can't be read.
+    #[error("the loop of this session can't be read: {reason}")]
+    StateLost {
+        /// What is wrong.
+        reason: String,
+    },
+    /// The state directory can't be written.
+    #[error("the state directory can't be written: {error}")]
+    State {
+        /// What the system says.
+        error: io::Error,
+    },
     /// A configuration can't be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -67,6 +76,11 @@ pub enum HarnessError {
 }
 
 impl HarnessError {
+    pub(super) fn state_lost(reason: &str) -> Self {
+        let reason = reason.to_owned();
+        Self::StateLost { reason }
+    }
+
     /// The error's name for machines, in `snake_case`.
     pub fn code(&self) -> &'static str {
         match self {
@@ -75,9 +89,10 @@ impl HarnessError {
             Self::UnknownClient => "unknown_client",
             Self::FieldMissing { .. } => "event_incomplete",
             Self::ForeignConfig { .. } => "foreign_config",
-            Self::Transcript(_) => "transcript",
             Self::LoopRuns { .. } => "loop_runs",
             Self::LoopFile { .. } => "loop_file",
+            Self::StateLost { .. } => "state_lost",
+            Self::State { .. } => "state",
             Self::Config(error) => error.code(),
             Self::Run(_) => "loop",
         }
@@ -93,11 +108,14 @@ impl HarnessError {
                 "hooks are called by their client; `ralph-gate hook --help` shows how"
             }
             Self::ForeignConfig { .. } => "see who put it there, or make it yours",
-            Self::Transcript(_) => "see that the client may write it, and this user may read it",
             Self::LoopRuns { .. } => "end it with `ralph-gate loop cancel`",
             Self::LoopFile { .. } => {
                 "mend it, or end the loop with `ralph-gate loop cancel`, which keeps the file"
             }
+            Self::StateLost { .. } => {
+                "see `ralph-gate memory verify`, or end the loop with `ralph-gate loop cancel`"
+            }
+            Self::State { .. } => "see that this user may write it",
             Self::Config(error) => error.help().unwrap_or("mend the configuration"),
             Self::Run(error) => error.help().unwrap_or("see `ralph-gate memory verify`"),
         }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::error::HarnessError;
 use super::{Harness, claude_code, codex, copilot, cursor, gemini, opencode};
+use crate::moment::milliseconds;
 use crate::runner::ClientRecord;
 
 /// The longest event that is read, in bytes.
@@ -29,8 +30,12 @@ pub struct Event {
     pub transcript: Option<PathBuf>,
     /// Whether the agent goes on only because a hook told it so.
     pub is_continued: bool,
-    /// Whether the agent only waits for something that it started.
+    /// Whether the agent only waits for something that it started and that will wake it.
     pub is_paused: bool,
+    /// Whether the agent may only plan, and could not do what it is told.
+    pub is_planning: bool,
+    /// When the client asked, in milliseconds since 1970, if it says so. With the session it names one stop.
+    pub at_ms: Option<u64>,
 }
 
 /// What happens.
@@ -89,9 +94,11 @@ impl Event {
             });
         };
         let fields = Fields(fields);
-        let harness = match harness {
-            Some(harness) => harness,
-            None => recognise(&fields).ok_or(HarnessError::UnknownClient)?,
+        let harness = match (harness, recognise(&fields)) {
+            // Copilot runs the hooks of Claude Code too, as they are.
+            (Some(Harness::ClaudeCode), Some(Harness::Copilot)) => Harness::Copilot,
+            (Some(harness), _) => harness,
+            (None, found) => found.ok_or(HarnessError::UnknownClient)?,
         };
         match harness {
             Harness::ClaudeCode => claude_code::read(&fields),
@@ -127,7 +134,7 @@ fn recognise(fields: &Fields) -> Option<Harness> {
     let has = |name: &str| fields.0.contains_key(name);
     if has("conversation_id") {
         Some(Harness::Cursor)
-    } else if has("sessionId") || has("stop_reason") {
+    } else if has("sessionId") || has("stop_reason") || has("initial_prompt") {
         Some(Harness::Copilot)
     } else if has("prompt_response") || fields.optional("hook_event_name") == Some("AfterAgent") {
         Some(Harness::Gemini)
@@ -156,6 +163,10 @@ impl Fields {
         self.0.get(name).and_then(Value::as_str)
     }
 
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
         let text = self.optional(name).filter(|text| !text.is_empty());
         text.map(PathBuf::from)
@@ -175,10 +186,20 @@ impl Fields {
         self.0.get(name)?.as_array()?.first()?.as_str()
     }
 
-    /// Whether it is a list with something in it.
-    pub(super) fn is_filled(&self, name: &str) -> bool {
+    /// A time, as a number of milliseconds or as text.
+    pub(super) fn time(&self, name: &str) -> Option<u64> {
+        match self.0.get(name)? {
+            Value::Number(number) => number.as_u64(),
+            Value::String(text) => milliseconds(text),
+            _ => None,
+        }
+    }
+
+    /// Whether a list has an object in which a field is another word than this.
+    pub(super) fn has_other(&self, name: &str, field: &str, word: &str) -> bool {
         let list = self.0.get(name).and_then(Value::as_array);
-        list.is_some_and(|list| !list.is_empty())
+        let is_other = |it: &Value| it.get(field).and_then(Value::as_str) != Some(word);
+        list.is_some_and(|list| list.iter().any(is_other))
     }
 
     /// What the agent said last, if the event says so.

@@ -25,6 +25,8 @@ pub(super) fn read(fields: &Fields) -> Result<Event, HarnessError> {
         transcript: fields.path("transcript_path"),
         is_continued: fields.flag("stop_hook_active"),
         is_paused: false,
+        is_planning: false,
+        at_ms: None,
     })
 }
 

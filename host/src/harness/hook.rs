@@ -6,10 +6,11 @@ use ralph_gate_component::Word as _;
 
 use super::answer::Answer;
 use super::attendant::Address;
-use super::case::{Case, Followed, Settled, session};
+use super::case::{Case, Followed, Settled, Surroundings, session};
 use super::error::HarnessError;
 use super::event::{Event, Message, Moment, Source};
-use super::transcript::{Form, Last, last_message};
+use super::state::{KnownSession, StateDirectory};
+use super::transcript::{Form, Last, last_message, message_before};
 use super::{Harness, reason};
 use crate::config::{Promises, Telemetry};
 use crate::engine::{Decision, GateEngine, Verdict};
@@ -20,6 +21,8 @@ use crate::runner::{
     RunError, Stopping, Watch,
 };
 
+/// How often a session is held whose loop can't be read.
+const MAX_LOST_REFUSALS: u32 = 5;
 /// How often a loop file is looked at again that others change meanwhile.
 const ATTEMPTS: usize = 3;
 
@@ -41,6 +44,17 @@ pub struct Hook<'h> {
     pub gathering: Gathering,
     /// Who waits for the answer.
     pub asker: &'h dyn Asker,
+    /// Where sessions are remembered.
+    pub state: Option<&'h StateDirectory>,
+}
+
+impl<'h> Hook<'h> {
+    fn surroundings(&self) -> Surroundings<'h> {
+        Surroundings {
+            promises: self.promises,
+            state: self.state,
+        }
+    }
 }
 
 /// Whoever waits for an answer.
@@ -74,6 +88,8 @@ pub struct Question<'q> {
     event: &'q Event,
     /// None if there is no loop, and the agent may do as it likes.
     case: Option<Case>,
+    /// Why the loop of a session that is held can't be read.
+    lost: Option<String>,
 }
 
 /// Where the loops of a client's session leave their logs, and who wants to hear of them.
@@ -109,14 +125,24 @@ impl<'q> Question<'q> {
         gate: &GateEngine,
         event: &'q Event,
         promises: Promises,
+        state: Option<&StateDirectory>,
     ) -> Result<Self, HarnessError> {
+        let surroundings = Surroundings { promises, state };
         let case = match &event.moment {
             // An agent that only waits will be back.
-            Moment::Stop if event.is_paused => None,
-            Moment::Stop | Moment::SessionStart(_) => Case::find(gate, event, promises)?,
-            Moment::Aborted | Moment::SubagentStop | Moment::PreCompact | Moment::Other(_) => None,
+            Moment::Stop if event.is_paused => Ok(None),
+            // One that may only plan could not do what it is told.
+            Moment::Stop if event.is_planning => Ok(None),
+            Moment::Stop | Moment::SessionStart(_) => Case::find(gate, event, surroundings),
+            Moment::Aborted | Moment::SubagentStop | Moment::PreCompact | Moment::Other(_) => {
+                Ok(None)
+            }
         };
-        Ok(Self { event, case })
+        let (case, lost) = match case {
+            Err(HarnessError::StateLost { reason }) => (None, Some(reason)),
+            case => (case?, None),
+        };
+        Ok(Self { event, case, lost })
     }
 
     /// What the client told.
@@ -128,7 +154,7 @@ impl<'q> Question<'q> {
     pub fn trail(&self) -> Option<Trail> {
         let case = self.case.as_ref()?;
         Some(Trail {
-            root: case.root(),
+            root: case.root().to_owned(),
             harness: self.event.harness,
             session: self.event.session.clone(),
             telemetry: case.config.telemetry.clone(),
@@ -140,17 +166,20 @@ impl<'q> Question<'q> {
         let Some(case) = self
             .case
             .as_ref()
-            .filter(|_| self.event.moment == Moment::Stop)
+            .filter(|case| self.event.moment == Moment::Stop && case.again().is_none())
         else {
             return Ok(None);
         };
         let terms = case.task.terms()?;
-        let address = Address::new(&case.root(), session(self.event).key(1).text());
+        let address = Address::new(case.root(), session(self.event).key(1).text());
         Ok(may_take_time(&case.config, &terms).then_some(address))
     }
 
     /// Answers it. None if nobody waits for the answer any more.
     pub fn answer(self, hook: &Hook<'_>) -> Result<Option<Answer>, HarnessError> {
+        if let Some(reason) = self.lost.filter(|_| self.event.moment == Moment::Stop) {
+            return refuse_lost(self.event, hook.state, &reason).map(Some);
+        }
         let Some(case) = self.case else {
             return Ok(Some(Answer::SILENT));
         };
@@ -171,16 +200,56 @@ impl<'q> Question<'q> {
     }
 }
 
+/// A session that is held and whose loop can't be read is not let go at once: whoever took the state away may be the agent.
+/// Nor is it held for ever, for nothing but its user can end that.
+fn refuse_lost(
+    event: &Event,
+    state: Option<&StateDirectory>,
+    reason: &str,
+) -> Result<Answer, HarnessError> {
+    let Some(state) = state else {
+        return Err(HarnessError::state_lost(reason));
+    };
+    let before = state.known(session(event)).ok().flatten();
+    let mut known = before.unwrap_or_else(|| KnownSession {
+        harness: event.harness.as_str().to_owned(),
+        session: event.session.clone(),
+        workspace: event.folder.clone(),
+        root: state.sessions_of(&event.folder),
+        refusals: 0,
+    });
+    known.refusals = known.refusals.saturating_add(1);
+    if known.refusals > MAX_LOST_REFUSALS {
+        return Err(HarnessError::state_lost(reason));
+    }
+    state
+        .remember(&known)
+        .map_err(|error| HarnessError::State { error })?;
+    Ok(Answer::Block {
+        reason: reason::lost(reason, known.refusals, MAX_LOST_REFUSALS),
+        note: Some(reason::lost_note(reason)),
+    })
+}
+
 /// The agent wants to stop.
 fn stop(hook: &Hook<'_>, event: &Event, mut case: Case) -> Result<Option<Answer>, HarnessError> {
     for _ in 0..ATTEMPTS {
+        if let Some((iteration, verdict)) = case.again() {
+            let at_most = case.task.terms()?.loop_max_iters;
+            return Ok(Some(say(&case, at_most, *iteration, verdict, &[])));
+        }
         match case.settle(hook.gate, event)? {
-            Settled::Ours => return judge(hook, event, &case),
-            // Another session was faster: what else is there for this one?
-            Settled::Lost => match Case::find(hook.gate, event, hook.promises)? {
-                Some(other) => case = other,
-                None => return Ok(Some(Answer::SILENT)),
+            Settled::Ours => match judge(hook, event, &case) {
+                // Another hook of the same client has begun it meanwhile.
+                Err(HarnessError::Run(RunError::Exists { .. })) => {}
+                judged => return judged,
             },
+            Settled::Lost => {}
+        }
+        // Another session or hook was faster: what is there for this one?
+        match Case::find(hook.gate, event, hook.surroundings())? {
+            Some(other) => case = other,
+            None => return Ok(Some(Answer::SILENT)),
         }
     }
     Err(case.contested())
@@ -190,10 +259,11 @@ fn judge(hook: &Hook<'_>, event: &Event, case: &Case) -> Result<Option<Answer>, 
     let cap = event.harness.cap(hook.environment);
     let mut open = case.open(hook, event)?;
     if let Some(file) = &case.loop_file
-        && let Some((iteration, verdict)) = open.pass_over(file.file.iteration)?
+        && let Some((iteration, verdict)) =
+            open.pass_over(file.file.iteration.saturating_sub(case.uncounted))?
     {
         file.put_aside()?;
-        return Ok(Some(say(case, &open, iteration, &verdict, &[])));
+        return Ok(Some(say(case, open.at_most(), iteration, &verdict, &[])));
     }
     if let Some(ended) = ended_by_client(event, case.last(), cap) {
         open.client_ended(&ended)?;
@@ -201,7 +271,11 @@ fn judge(hook: &Hook<'_>, event: &Event, case: &Case) -> Result<Option<Answer>, 
     let Some((event, evidence)) = gather(hook, event, &mut open)? else {
         return Ok(None);
     };
-    let (output, heard) = output(&event, case.last())?;
+    let Spoken {
+        output,
+        heard,
+        warning,
+    } = spoken(&event, case.last());
     let blocks = match case.last() {
         Some(last) if event.is_continued_after(Some(last)) => last.blocks.saturating_add(1),
         _ => 1,
@@ -214,6 +288,7 @@ fn judge(hook: &Hook<'_>, event: &Event, case: &Case) -> Result<Option<Answer>, 
         record: ClientRecord {
             blocks,
             heard,
+            asked_ms: event.at_ms,
             ..ClientRecord::default()
         },
         tampered: case.tampered.clone(),
@@ -228,11 +303,12 @@ fn judge(hook: &Hook<'_>, event: &Event, case: &Case) -> Result<Option<Answer>, 
         }));
     }
     let mut warnings = case.warnings(at_most);
+    warnings.extend(warning);
     warnings.extend(
-        cap.filter(|cap| blocks.saturating_add(1) == *cap)
-            .map(reason::last_time),
+        cap.filter(|cap| blocks == *cap)
+            .map(|cap| reason::last_time(event.harness, cap)),
     );
-    Ok(Some(say(case, &open, iteration, &verdict, &warnings)))
+    Ok(Some(say(case, at_most, iteration, &verdict, &warnings)))
 }
 
 /// Gathers evidence for an event, and again if a later one finds other work.
@@ -257,38 +333,67 @@ fn gather(
     }
 }
 
-/// What is to be judged of what the agent said, and how much of it that is.
-fn output(
-    event: &Event,
-    last: Option<&ClientRecord>,
-) -> Result<(String, Option<Heard>), HarnessError> {
-    Ok(match &event.message {
-        Message::Said(text) => (text.clone(), None),
-        Message::Unsaid => (from_transcript(event)?, None),
+/// What is to be judged of what the agent said.
+#[derive(Debug, Default)]
+struct Spoken {
+    output: String,
+    /// How much of a text that grows this is.
+    heard: Option<Heard>,
+    /// Why it is not known.
+    warning: Option<String>,
+}
+
+fn spoken(event: &Event, last: Option<&ClientRecord>) -> Spoken {
+    match &event.message {
+        Message::Said(text) => Spoken {
+            output: text.clone(),
+            ..Spoken::default()
+        },
+        Message::Unsaid => from_transcript(event),
         Message::Grown(text) => {
             let heard = last.and_then(|last| last.heard.as_ref());
             let new = heard.and_then(|heard| heard.rest_of(text)).unwrap_or(text);
-            (new.to_owned(), Some(Heard::of(text)))
+            Spoken {
+                output: new.to_owned(),
+                heard: Some(Heard::of(text)),
+                warning: None,
+            }
         }
-    })
+    }
 }
 
-/// What the agent said last, from its client's own record. Nothing if the client keeps none that we can read.
-fn from_transcript(event: &Event) -> Result<String, HarnessError> {
+/// What the agent said last, from its client's own record. Nothing if the client keeps none that can be read: an agent is
+/// not let go because nobody knows what it said.
+fn from_transcript(event: &Event) -> Spoken {
     let form = match event.harness {
         Harness::ClaudeCode => Form::ClaudeCode,
         Harness::Copilot => Form::Copilot,
         Harness::Codex | Harness::Gemini | Harness::Cursor | Harness::Opencode => {
-            return Ok(String::new());
+            return Spoken::default();
         }
     };
     let Some(path) = &event.transcript else {
-        return Ok(String::new());
+        return Spoken::default();
     };
-    Ok(match last_message(path, form)?.last {
-        Last::Message(text) => text,
-        Last::None => String::new(),
-    })
+    let tail = match event.at_ms {
+        Some(at_ms) if form == Form::Copilot => message_before(path, form, at_ms),
+        _ => last_message(path, form).map(Some),
+    };
+    match tail.map(|tail| tail.map(|tail| tail.last)) {
+        Ok(Some(Last::Message(output))) => Spoken {
+            output,
+            ..Spoken::default()
+        },
+        Ok(Some(Last::None)) => Spoken::default(),
+        Ok(None) => Spoken {
+            warning: Some(reason::unheard("its client did not write it in time")),
+            ..Spoken::default()
+        },
+        Err(error) => Spoken {
+            warning: Some(reason::unheard(&error.to_string())),
+            ..Spoken::default()
+        },
+    }
 }
 
 /// Whether the client let its agent stop although it was told to go on: a person speaks again, and the loop is open.
@@ -308,7 +413,7 @@ fn ended_by_client(
 
 fn say(
     case: &Case,
-    open: &Loop<'_>,
+    at_most: u32,
     iteration: u32,
     verdict: &Verdict,
     warnings: &[String],
@@ -316,7 +421,7 @@ fn say(
     match verdict.decision {
         Decision::Continue => Answer::Block {
             reason: reason::block(verdict, warnings, case.prompt()),
-            note: Some(reason::goes_on(iteration, open.at_most())),
+            note: Some(reason::goes_on(iteration, at_most)),
         },
         Decision::Stop => Answer::Allow {
             note: Some(reason::ended(iteration, verdict)),
@@ -334,8 +439,8 @@ fn session_start(
     case: &Case,
 ) -> Result<Answer, HarnessError> {
     let Some(standing) = &case.standing else {
-        // A loop file begins its loop when its session is known: with the first stop.
-        if source == Source::New && case.loop_file.is_none() {
+        // What the agent changes in its first turn is measured by what is there now.
+        if source == Source::New {
             case.open(hook, event)?;
         }
         return Ok(Answer::SILENT);
@@ -343,7 +448,7 @@ fn session_start(
     if standing.iteration == 0 {
         return Ok(Answer::SILENT);
     }
-    let view = View::open(&case.root(), &standing.key).map_err(RunError::from)?;
+    let view = View::open(case.root(), &standing.key).map_err(RunError::from)?;
     let reading = view.read(hook.gate).map_err(RunError::from)?;
     Ok(Answer::Remind {
         text: reason::remind(standing.iteration, &standing.prompt, &reading.progress),

@@ -1,7 +1,7 @@
 //! A log of what hooks were asked and answered: a client shows nothing of what goes wrong in its hooks.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -27,15 +27,6 @@ pub struct Entry<'e> {
     pub answer: &'e str,
     /// What went wrong, or what the person was told.
     pub note: Option<&'e str>,
-}
-
-/// Where the log is: in the user's folder for states, which is no part of any project.
-pub fn path(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let folder = |name: &str| environment(name).map(PathBuf::from);
-    let absolute = |path: &PathBuf| path.is_absolute();
-    let state = folder("XDG_STATE_HOME").filter(absolute);
-    let state = state.or_else(|| Some(folder("HOME").filter(absolute)?.join(".local/state")));
-    Some(state?.join("ralph-gate").join("hook.log"))
 }
 
 /// Adds an entry.

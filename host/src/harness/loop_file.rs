@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use super::error::HarnessError;
 use super::project::folders;
-use crate::config::{Config, Promises, Request};
-use crate::engine::{GateEngine, LoopFile, LoopFileChange};
+use crate::config::{Config, Promises, Request, Task};
+use crate::engine::{GateEngine, LoopFile, LoopFileChange, Mode};
 use crate::memory::{foreign, save_text, update_text};
 use crate::plain_file::{self, Unreadable};
 use crate::runner::LoopFileRecord;
@@ -28,6 +28,22 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 /// The longest one that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
+
+/// The most iterations that the gate allows.
+const MAX_ITERATIONS: u32 = 10_000;
+
+/// The limit that a loop file sets. None where it sets none, or one that the gate does not allow.
+pub(super) fn limit_of(file: &LoopFile) -> Option<u32> {
+    Some(file.max_iterations).filter(|limit| (1..=MAX_ITERATIONS).contains(limit))
+}
+
+/// What a loop file asks for.
+pub(super) struct Asked {
+    pub(super) request: Request,
+    pub(super) task: Task,
+    /// Iterations before its own that are not counted.
+    pub(super) uncounted: u32,
+}
 
 /// A loop file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +74,13 @@ impl Found {
         Ok(None)
     }
 
+    /// The loop file in one place, if there is one.
+    pub(super) fn at(gate: &GateEngine, path: &Path) -> Result<Option<Self>, HarnessError> {
+        let text = read(path)?;
+        text.map(|text| Self::parse(gate, path.to_owned(), text))
+            .transpose()
+    }
+
     fn parse(gate: &GateEngine, path: PathBuf, text: String) -> Result<Self, HarnessError> {
         match gate.read_loop_file(&text) {
             Ok(file) => Ok(Self { path, file, text }),
@@ -74,17 +97,48 @@ impl Found {
         self.file.active && owner.is_none_or(|owner| owner == session)
     }
 
-    /// What it asks for under a configuration. It counts as said there: this file changes with every iteration.
-    pub(super) fn request(&self, config: &Config, promises: Promises) -> Request {
+    /// Where it asks for what the gate does: a task under a configuration.
+    ///
+    /// A file that sets no limit that the gate could keep gets that of the configuration, counted from its iteration.
+    pub(super) fn route(
+        &self,
+        gate: &GateEngine,
+        config: &Config,
+        promises: Promises,
+    ) -> Result<Asked, HarnessError> {
+        let limit = limit_of(&self.file);
+        let request = self.request(config, promises, limit);
+        let task = config.route(gate, Some(&request))?;
+        let before = self.file.iteration.saturating_sub(1);
+        let asked = |request, task, uncounted| Asked {
+            request,
+            task,
+            uncounted,
+        };
+        if limit.is_some() || before == 0 || task.routing.mode != Mode::Ralph {
+            return Ok(asked(request, task, 0));
+        }
+        let at_most = before.saturating_add(task.terms()?.loop_max_iters);
+        if at_most > MAX_ITERATIONS {
+            return Ok(asked(request, task, before));
+        }
+        let request = self.request(config, promises, Some(at_most));
+        let task = config.route(gate, Some(&request))?;
+        Ok(asked(request, task, 0))
+    }
+
+    /// What it asks for. It counts as said in the configuration: this file changes with every iteration.
+    fn request(&self, config: &Config, promises: Promises, at_most: Option<u32>) -> Request {
         let has_config = !config.text().is_empty();
-        Request::of_loop_file(&config.file, &self.file, promises, has_config)
+        Request::of_loop_file(&config.file, &self.file, promises, has_config, at_most)
     }
 
     /// What a loop remembers of it.
-    pub(super) fn record(&self) -> LoopFileRecord {
+    pub(super) fn record(&self, uncounted: u32) -> LoopFileRecord {
         LoopFileRecord {
             path: self.path.clone(),
             file: self.file.clone(),
+            uncounted,
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::HarnessError;
 use super::loop_file::{Found, PLACE};
 use super::project::{find_config, folders};
+use super::state::{StateDirectory, sessions_root};
 use crate::config::{ConfigError, Promises};
 use crate::engine::{GateEngine, LoopFile};
 use crate::memory::{DEFAULT_ROOT, list};
@@ -56,8 +57,7 @@ fn see_that_it_could_complete(
 ) -> Result<(), HarnessError> {
     let config = super::case::config_or_empty(folder, folder)?;
     let found = Found::new(path.to_owned(), file.clone());
-    let request = found.request(&config, Promises::Contract);
-    config.route(gate, Some(&request))?;
+    found.route(gate, &config, Promises::Contract)?;
     Ok(())
 }
 
@@ -92,6 +92,7 @@ pub fn cancel(
     gate: &GateEngine,
     folder: &Path,
     canceler: Canceler,
+    state: Option<&StateDirectory>,
 ) -> Result<Option<Canceled>, HarnessError> {
     let found = match Found::find(gate, folder, |_| true) {
         Ok(found) => found,
@@ -116,12 +117,12 @@ pub fn cancel(
         (Canceler::Person, Some(_)) if session.is_none() => None,
         (Canceler::Agent, None) => {
             // Without a loop file there is nothing by which its client could tell what its person wants.
-            return match open_loops(gate, folder, None)?.as_slice() {
+            return match open_loops(gate, folder, None, state)?.as_slice() {
                 [] => Ok(None),
                 _ => Err(RunError::FromInside.into()),
             };
         }
-        (Canceler::Person, _) => end_all(gate, folder, session)?,
+        (Canceler::Person, _) => end_all(gate, folder, session, state)?,
     };
     Ok(match found {
         Some(found) => Some(Canceled {
@@ -140,8 +141,9 @@ fn end_all(
     gate: &GateEngine,
     folder: &Path,
     session: Option<&str>,
+    state: Option<&StateDirectory>,
 ) -> Result<Option<u32>, HarnessError> {
-    let open = open_loops(gate, folder, session)?;
+    let open = open_loops(gate, folder, session, state)?;
     for (root, standing) in &open {
         // Whoever runs its checks lets go of its memory.
         let _ = ask(&root.join(standing.key.folder()), &Ask::Cancel);
@@ -156,13 +158,14 @@ fn open_loops(
     gate: &GateEngine,
     folder: &Path,
     session: Option<&str>,
+    state: Option<&StateDirectory>,
 ) -> Result<Vec<(PathBuf, Standing)>, HarnessError> {
     let is_meant = |standing: &Standing| match session {
         Some(session) => standing.attended.session == session,
         None => standing.attended.loop_file.is_none(),
     };
     let mut open = Vec::new();
-    for root in roots(folder)? {
+    for root in roots(folder, state)? {
         let keys = list(&root).unwrap_or_default().into_iter();
         let standings = keys.filter_map(|listed| Standing::read(gate, &root, &listed.key?).ok());
         let wanted = standings.filter(|it| is_meant(it) && it.phase() == StandingPhase::Open);
@@ -171,14 +174,18 @@ fn open_loops(
     Ok(open)
 }
 
-/// Where loops of a folder may be remembered.
-fn roots(folder: &Path) -> Result<Vec<PathBuf>, HarnessError> {
+/// Where loops of clients may be remembered that work in a directory.
+pub fn roots(folder: &Path, state: Option<&StateDirectory>) -> Result<Vec<PathBuf>, HarnessError> {
     match find_config(folder) {
-        Ok(Some(config)) => Ok(vec![config.workspace.join(&config.memory.root)]),
+        Ok(Some(config)) => Ok(vec![sessions_root(&config, state)]),
         // A configuration that can't be read keeps nobody from ending a loop.
         Ok(None) | Err(HarnessError::Config(ConfigError::Invalid { .. })) => {
-            let folders = folders(folder).into_iter();
-            Ok(folders.map(|it| it.join(DEFAULT_ROOT)).collect())
+            let directories = folders(folder).into_iter();
+            let roots = directories.flat_map(|directory| {
+                let elsewhere = state.map(|state| state.sessions_of(&directory));
+                elsewhere.into_iter().chain([directory.join(DEFAULT_ROOT)])
+            });
+            Ok(roots.collect())
         }
         Err(error) => Err(error),
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::error::HarnessError;
 use super::git::{self, Top};
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, FILE_NAMES};
+use crate::worktree::{Repository, Settings};
 
 /// How many folders are looked at, from the one in which the client works upwards.
 const HEIGHT: usize = 64;
@@ -22,6 +23,29 @@ pub(super) fn find_config(folder: &Path) -> Result<Option<Config>, HarnessError>
         return Ok(Some(Config::load(&file)?));
     }
     Ok(None)
+}
+
+/// The configuration as the newest commit has it, for a session whose beginning nobody saw: what is in the work tree may be
+/// the agent's. None where git does not know of one.
+pub(super) fn committed_config(folder: &Path) -> Option<Config> {
+    let folders = folders(folder);
+    let top = folders
+        .iter()
+        .rfind(|it| it.join(".git").symlink_metadata().is_ok())?;
+    let repository = Repository::discover(top, &Settings::default()).ok()??;
+    for folder in &folders {
+        let Ok(relative) = folder.strip_prefix(top) else {
+            continue;
+        };
+        for name in FILE_NAMES {
+            let path = relative.join(name);
+            let text = repository.committed_text(path.to_str()?).ok()?;
+            if let Some(text) = text {
+                return Config::read(&folder.join(name), &text).ok();
+            }
+        }
+    }
+    None
 }
 
 /// The folder and those above it, up to the top of its repository; of a further work tree also the first one. A

@@ -1,7 +1,9 @@
 //! What an agent and its person are told.
 
-use crate::engine::{ProgressLog, Verdict};
+use super::Harness;
+use crate::engine::{LoopFile, ProgressLog, Verdict};
 use crate::evidence::beginning_of;
+use crate::runner::LoopFileRecord;
 use crate::runner::ending::ending;
 
 /// The longest reason that every client hands on whole, in bytes. Claude Code takes 10,000 characters.
@@ -10,6 +12,10 @@ const LONGEST: usize = 9_500;
 const REMINDED: usize = 5;
 /// How much of each.
 const LONGEST_ENTRY: usize = 1_000;
+
+/// What the agent is told once of a loop that began with its first stop.
+pub(super) const UNSEEN: &str = "Nobody saw what was there when this session began: its configuration and its protected files \
+                                 are those of the newest commit.";
 
 /// Why the agent must go on: what the gate found, what more there is to know, and the task again.
 pub(super) fn block(verdict: &Verdict, warnings: &[String], prompt: &str) -> String {
@@ -59,6 +65,21 @@ pub(super) fn remind(iteration: u32, prompt: &str, progress: &ProgressLog) -> St
     beginning_of(text, LONGEST)
 }
 
+/// What the agent is told where its loop can't be read.
+pub(super) fn lost(reason: &str, refusal: u32, limit: u32) -> String {
+    format!(
+        "It is not known whether you are done: the loop of this session can't be read ({reason}). Its files may not be \
+         removed or changed. Tell your user, who can end the loop with `ralph-gate loop cancel`. (refusal {refusal} of {limit})"
+    )
+}
+
+/// What the user is told then.
+pub(super) fn lost_note(reason: &str) -> String {
+    format!(
+        "Ralph loop: its state can't be read ({reason}); the agent is held for now. `ralph-gate loop cancel` ends the loop."
+    )
+}
+
 /// What the agent is told while something else holds the memory.
 pub(super) fn busy(error: &str) -> String {
     format!(
@@ -71,17 +92,37 @@ pub(super) fn canceled(iteration: u32) -> String {
     format!("Ralph loop: canceled at iteration {iteration}.")
 }
 
-/// What the agent is told of a loop file that says 0.
-pub(super) fn not_endless(at_most: u32) -> String {
+/// What the agent is told of a loop file without a limit that the gate allows.
+pub(super) fn other_limit(record: &LoopFileRecord, at_most: u32) -> String {
+    let LoopFile {
+        max_iterations,
+        iteration,
+        ..
+    } = record.file;
+    let last = at_most.saturating_add(record.uncounted);
     format!(
-        "The loop file says `max_iterations: 0`; no loop is without end, this one stops after {at_most} iterations."
+        "The loop file sets `max_iterations: {max_iterations}`. No loop is unlimited: this one stops at iteration {last}, \
+         counted from iteration {iteration} in which it was taken over."
     )
 }
 
-/// What the agent is told one time before its client stops listening.
-pub(super) fn last_time(cap: u32) -> String {
+/// What the agent is told where its client's transcript can't be read.
+pub(super) fn unheard(error: &str) -> String {
+    format!("What you said last is not known: {error}.")
+}
+
+/// What the agent is told with the last refusal that its client obeys.
+pub(super) fn last_time(harness: Harness, cap: u32) -> String {
+    let (in_a_row, remedy) = match harness {
+        // Using a tool begins the count anew.
+        Harness::ClaudeCode => (
+            " without the use of a tool",
+            "Use a tool before you end your turn, and say",
+        ),
+        _ => ("", "Say"),
+    };
     format!(
-        "Your client asks at most {cap} times in a row without a tool being used: next time it may let you stop \
-         although the work is not done. Use a tool, and say what is missing if you can't finish."
+        "Your client obeys at most {cap} refusals in a row{in_a_row}, and this is the last of them: next time it may let you \
+         stop although the work is not done. {remedy} what is missing if you can't finish."
     )
 }

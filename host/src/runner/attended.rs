@@ -3,7 +3,7 @@
 //! Each time it is another process that answers. What the loop began with is in its memory, also the configuration's
 //! text: an agent that edits the file changes nothing but a digest, which is a tripwire.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::begin::{PATIENCE, Setting};
@@ -18,7 +18,9 @@ use super::{Agent, Client, Control, Loop, Options, RunError, Watch};
 use crate::config::{Config, Request, Task};
 use crate::engine::{Action, Decision, GateEngine, Iteration, StopReason, Usage, Verdict};
 use crate::evidence::now_ms;
+use crate::memory::foreign::{Content, Scratch};
 use crate::memory::{Change, Event, FileStore, Record, SessionKey, View};
+use crate::worktree::{Baseline as ProtectedBaseline, Stamps};
 
 /// The most loops of one client's session that are looked for.
 const GENERATIONS: u32 = 10_000;
@@ -58,6 +60,8 @@ impl ClientSession<'_> {
 /// How a client's loop stands, without a lock.
 #[derive(Debug, Clone)]
 pub struct Standing {
+    /// Where it is.
+    pub root: PathBuf,
     /// Whose it is.
     pub key: SessionKey,
     /// The last iteration that was judged.
@@ -74,6 +78,8 @@ pub struct Standing {
     pub prompt: String,
     /// When its client asked last.
     pub last: Option<ClientRecord>,
+    /// What it was answered then, if the log has its texts.
+    pub decided: Option<Verdict>,
     /// When the last verdict was given, or else the loop began, in milliseconds since 1970.
     pub since_ms: u64,
 }
@@ -95,6 +101,7 @@ impl Standing {
         };
         let last = last_of(&events);
         Ok(Self {
+            root: root.to_owned(),
             key: key.clone(),
             iteration: state.iteration,
             revision: state.revision,
@@ -103,6 +110,7 @@ impl Standing {
             attended,
             prompt: begun.prompt.clone(),
             since_ms: last.as_ref().map_or(begun.at_ms, |last| last.at_ms),
+            decided: last.as_ref().and_then(|_| decided(&events)),
             last,
         })
     }
@@ -118,7 +126,14 @@ impl Standing {
 
     /// Whether a loop file may say that it is in this iteration: the next one, or one more where another hook counts, too.
     pub fn could_be_at(&self, iteration: u32) -> bool {
+        let iteration = iteration.saturating_sub(self.uncounted());
         self.last.is_none() || iteration <= self.iteration.saturating_add(2)
+    }
+
+    /// Iterations of the loop file that the loop does not count.
+    pub fn uncounted(&self) -> u32 {
+        let record = self.attended.loop_file.as_ref();
+        record.map_or(0, |record| record.uncounted)
     }
 
     /// The configuration that the loop began with.
@@ -154,9 +169,22 @@ fn last_of(events: &[Record]) -> Option<ClientRecord> {
     asked.next().and_then(Record::read)
 }
 
+/// The last verdict.
+fn decided(events: &[Record]) -> Option<Verdict> {
+    #[derive(serde::Deserialize)]
+    struct Decided {
+        verdict: Verdict,
+    }
+    let mut verdicts = events.iter().rev().filter(|it| it.event == names::VERDICT);
+    let decided: Decided = verdicts.next()?.read()?;
+    Some(decided.verdict)
+}
+
 /// What a client's loop begins with.
 #[derive(Debug, Clone)]
 pub struct Beginning<'b> {
+    /// Where its session will be.
+    pub root: PathBuf,
     /// Whose it is.
     pub session: ClientSession<'b>,
     /// Which of the session's loops it is.
@@ -167,6 +195,17 @@ pub struct Beginning<'b> {
     pub request: Option<&'b str>,
     /// The loop file that says so.
     pub loop_file: Option<LoopFileRecord>,
+    /// Whether the agent may have been at work before.
+    pub sight: Sight,
+}
+
+/// Whether what is there when a loop begins is what its session began with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    /// The session begins now.
+    Seen,
+    /// The agent was at work before anybody looked: the newest commit is the only witness.
+    Unseen,
 }
 
 /// What a client says when its agent wants to stop.
@@ -223,15 +262,19 @@ impl<'l> Loop<'l> {
             config: config.text().to_owned(),
             request: beginning.request.map(str::to_owned),
             loop_file: beginning.loop_file.clone(),
+            unseen: beginning.sight == Sight::Unseen,
         };
         let key = beginning.session.key(beginning.generation);
-        let root = config.workspace.join(&config.memory.root);
-        let before = before(gate, &root, beginning);
+        let before = before(gate, &beginning.root, beginning);
         let setting = Setting::new(gate, config, task, options, control, watch);
+        let setting = setting.at(&beginning.root);
         let agent = agent(beginning.prompt);
         let mut begun = Self::create(setting, task, terms, key, agent, None, Some(record))?;
         begun.announce();
         begun.baseline = begun.take_baseline()?;
+        if beginning.sight == Sight::Unseen {
+            begun.trust_the_newest_commit()?;
+        }
         if let Some(before) = before {
             // The agent was at work before this loop, too.
             begun.baseline.protected = before.protected;
@@ -239,6 +282,30 @@ impl<'l> Loop<'l> {
         }
         begun.save_baseline()?;
         Ok(begun)
+    }
+
+    /// Corrects the baseline of a loop whose beginning nobody saw.
+    fn trust_the_newest_commit(&mut self) -> Result<(), RunError> {
+        let Some(repository) = self.repository()? else {
+            return Ok(());
+        };
+        let Some(uncommitted) = repository.uncommitted()? else {
+            return Ok(());
+        };
+        let name = format!("committed-{}", std::process::id());
+        let directory = self.store.path().with_file_name(name);
+        let committed =
+            write_all(directory, &uncommitted.committed).map_err(|error| RunError::System {
+                what: "the files of the newest commit can't be written",
+                error,
+            })?;
+        let protection = self.config.tripwires.protection();
+        let committed = ProtectedBaseline::take(committed.path(), &protection, &self.excluded)?;
+        self.baseline
+            .protected
+            .correct(&committed.baseline, &uncommitted);
+        self.stamps = Stamps::default();
+        Ok(())
     }
 
     /// Opens a loop that a client asks about again.
@@ -251,8 +318,7 @@ impl<'l> Loop<'l> {
         control: &'l Control,
         watch: &'l dyn Watch,
     ) -> Result<Self, RunError> {
-        let root = config.workspace.join(&config.memory.root);
-        let store = FileStore::open(gate, &root, &standing.key, PATIENCE)?;
+        let store = FileStore::open(gate, &standing.root, &standing.key, PATIENCE)?;
         let state = store.state();
         let baseline = if state.revision == standing.revision {
             standing.baseline.clone()
@@ -321,6 +387,7 @@ impl<'l> Loop<'l> {
             at_ms: now,
             blocks: if held { stopping.record.blocks } else { 0 },
             heard: stopping.record.heard.clone(),
+            asked_ms: stopping.record.asked_ms,
         };
         let event = Event::new(names::CLIENT_STOPPED, &record).ok();
         self.remember(&input, &verdict, event, gathered)?;
@@ -363,6 +430,15 @@ impl<'l> Loop<'l> {
     pub fn at_most(&self) -> u32 {
         self.terms.loop_max_iters
     }
+}
+
+/// Writes files into a directory of their own.
+fn write_all(directory: PathBuf, files: &[(PathBuf, Content)]) -> std::io::Result<Scratch> {
+    let directory = Scratch::new(directory)?;
+    for (path, content) in files {
+        directory.write(path, content)?;
+    }
+    Ok(directory)
 }
 
 /// The client runs it.

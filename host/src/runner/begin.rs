@@ -23,6 +23,7 @@ use ralph_gate_component::Word as _;
 use crate::config::{AdapterName, Config, ConfigError, KindName, Task, Terms};
 use crate::engine::{Decision, GateEngine, Iteration, Mode, ProgressEntry, RouteReason, Verdict};
 use crate::evidence::{Evidence, PolicyRunner, Wanted, now_ms, secrets};
+use crate::memory::foreign;
 use crate::memory::{
     Change, Event, FileStore, Patience, Record, SessionKey, Snapshot, holder, list,
 };
@@ -84,6 +85,8 @@ pub(super) struct Setting<'l> {
     pub(super) resume_arguments: Vec<String>,
     pub(super) allow_green_start: bool,
     pub(super) routed: (Mode, RouteReason),
+    /// Where the session is.
+    pub(super) root: PathBuf,
 }
 
 impl<'l> Setting<'l> {
@@ -105,7 +108,14 @@ impl<'l> Setting<'l> {
             resume_arguments: options.resume_arguments.clone(),
             allow_green_start: options.allow_green_start || config.tripwires.allow_green_start,
             routed: (task.routing.mode, task.routing.reason),
+            root: config.workspace.join(config.memory.root()),
         }
+    }
+
+    /// The same for a session elsewhere.
+    pub(super) fn at(self, root: &Path) -> Self {
+        let root = root.to_owned();
+        Self { root, ..self }
     }
 }
 
@@ -162,7 +172,7 @@ impl<'l> Loop<'l> {
         attended: Option<AttendedRecord>,
     ) -> Result<Self, RunError> {
         let (gate, config) = (setting.gate, setting.config);
-        let root = config.workspace.join(&config.memory.root);
+        let root = setting.root.clone();
         let contract = task.routing.contract.clone().unwrap_or_default();
         let record = LoopRecord {
             task_class: task.task_class.clone(),
@@ -181,6 +191,9 @@ impl<'l> Loop<'l> {
             .recorded(config.memory.recording());
         start.progress = first_progress(config)?;
         let store = FileStore::open_or_create(gate, &root, &key, &start, PATIENCE)?;
+        if root.starts_with(&config.workspace) {
+            ignore_itself(&root);
+        }
         let state = store.state();
         // One that was killed before it took its baseline has not begun. If it was to be another one, it stays that.
         let is_this = |found: &LoopRecord| found.rules_digest == record.rules_digest;
@@ -274,12 +287,12 @@ impl<'l> Loop<'l> {
                 "the agent does not say how many tokens it uses, so max_tokens can't end this loop",
             ));
         }
-        let root = self.config.workspace.join(&self.config.memory.root);
-        for session in list(&root).unwrap_or_default() {
+        let root = self.store.path().parent().unwrap_or(Path::new("/"));
+        for session in list(root).unwrap_or_default() {
             let Some(key) = session.key.filter(|key| *key != self.key) else {
                 continue;
             };
-            if let Ok(Some(holder)) = holder(&root, &key) {
+            if let Ok(Some(holder)) = holder(root, &key) {
                 let warning = format!("another loop is running here: {} ({holder})", key.text());
                 self.watch.see(&LoopEvent::Warning(&warning));
             }
@@ -449,11 +462,20 @@ pub(super) fn find(config: &Config, argv: &[String]) -> Result<(), StartError> {
     })
 }
 
+/// Sessions in a work tree are none of its files, for git neither. A file that is there already is left alone.
+fn ignore_itself(root: &Path) {
+    let file = root.join(".gitignore");
+    if file.symlink_metadata().is_err() {
+        // Where it can't be written, only a client's list of changes is longer.
+        let _ = foreign::create(&file, b"*\n");
+    }
+}
+
 /// The memory is not part of the work, where it is in the workspace at all.
 pub(super) fn excluded(config: &Config) -> Vec<String> {
     excluded_root(
         &config.workspace,
-        &config.workspace.join(&config.memory.root),
+        &config.workspace.join(config.memory.root()),
     )
 }
 

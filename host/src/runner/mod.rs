@@ -27,7 +27,7 @@ mod turn;
 mod watch;
 mod work;
 
-pub use attended::{Beginning, ClientSession, Evidenced, Standing, StandingPhase, Stopping};
+pub use attended::{Beginning, ClientSession, Evidenced, Sight, Standing, StandingPhase, Stopping};
 pub use begin::Options;
 pub use control::{Ask, Control, Live, Refusal, Reply, ask, running};
 pub use error::RunError;

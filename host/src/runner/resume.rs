@@ -36,7 +36,7 @@ impl<'l> Loop<'l> {
         control: &'l Control,
         watch: &'l dyn Watch,
     ) -> Result<Resumed<'l>, RunError> {
-        let root = config.workspace.join(&config.memory.root);
+        let root = config.workspace.join(config.memory.root());
         let key = match &task.key {
             Some(key) => key.clone(),
             None => newest(&root)?,

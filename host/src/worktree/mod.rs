@@ -20,6 +20,7 @@
 
 mod bounded;
 mod commit;
+mod committed;
 mod error;
 mod excluded;
 mod fresh;
@@ -44,6 +45,7 @@ mod walk;
 
 pub use bounded::{BOUNDED_BYTES, BOUNDED_FILES, HEAVY_DIRECTORIES, bounded_files};
 pub use commit::{CommitOutcome, Identity, Refusal};
+pub use committed::Uncommitted;
 pub use error::WorktreeError;
 pub use fresh::begin_repository;
 pub use limits::{ContentLimits, DEPTH_LIMIT, ENTRY_LIMIT, FILE_LIMIT};

@@ -13,6 +13,7 @@ use rustix::fs::Stat;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use super::committed::Uncommitted;
 use super::error::WorktreeError;
 use super::excluded::Excluded;
 use super::link::Link;
@@ -185,6 +186,22 @@ impl Baseline {
             self.values.entry(path.clone()).or_default().extend(kept);
         }
         Ok(())
+    }
+
+    /// Takes for the beginning what the newest commit has of files that differ from it: `committed` was taken of these,
+    /// and `uncommitted` says which they are. What git ignores stays as it was found.
+    pub fn correct(&mut self, committed: &Self, uncommitted: &Uncommitted) {
+        let is_other =
+            |path: &str| uncommitted.added.contains(path) || uncommitted.changed.contains(path);
+        self.files.retain(|path, _| !is_other(path));
+        self.values.retain(|path, _| !is_other(path));
+        let named = |path: &&String| uncommitted.changed.contains(*path);
+        let files = committed.files.iter().filter(|(path, _)| named(path));
+        self.files
+            .extend(files.map(|(path, seen)| (path.clone(), *seen)));
+        let values = committed.values.iter().filter(|(path, _)| named(path));
+        self.values
+            .extend(values.map(|(path, parts)| (path.clone(), parts.clone())));
     }
 
     /// What is different now, sorted by path.

@@ -83,6 +83,11 @@ impl Place {
         (!self.excluded.covers(path)).then_some(path)
     }
 
+    /// A path of the workspace as one of the repository.
+    pub(super) fn in_repository(&self, path: &[u8]) -> Vec<u8> {
+        name::join(&self.prefix, path)
+    }
+
     pub(super) fn failed(&self, task: &'static str) -> impl Fn(git2::Error) -> WorktreeError {
         move |error| WorktreeError::git(task, &self.root, &error)
     }

@@ -31,6 +31,18 @@ fn promise_counts_only_at_the_end(client: Client) {
 }
 
 offline_tests! {
+    fn a_promise_of_claude_code_counts_at_the_end_and_not_in_code() {
+        promise_counts_only_at_the_end(Client::ClaudeCode);
+    }
+
+    fn a_promise_of_an_old_claude_code_counts_at_the_end_and_not_in_code() {
+        promise_counts_only_at_the_end(Client::OldClaudeCode);
+    }
+
+    fn a_promise_of_copilot_counts_at_the_end_and_not_in_code() {
+        promise_counts_only_at_the_end(Client::Copilot);
+    }
+
     fn a_promise_of_codex_counts_at_the_end_and_not_in_code() {
         promise_counts_only_at_the_end(Client::Codex);
     }

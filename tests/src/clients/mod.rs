@@ -1,6 +1,8 @@
 //! Real agent clients, offline, each in a home of its own, against a model that says what a test wants.
 
+mod claude_code;
 mod codex;
+mod copilot;
 pub mod gated;
 mod gemini;
 mod http;
@@ -38,10 +40,16 @@ const KEY: &str = "test-key";
 /// A client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Client {
+    /// Claude Code of Anthropic.
+    ClaudeCode,
     /// Codex of OpenAI.
     Codex,
+    /// The command line of GitHub Copilot.
+    Copilot,
     /// The command line of Gemini.
     Gemini,
+    /// An old version of Claude Code, which tells its hooks less.
+    OldClaudeCode,
     /// opencode, which has plugins instead of hooks.
     Opencode,
 }
@@ -120,16 +128,30 @@ impl Client {
     /// The name, as in the names of files.
     pub fn name(self) -> &'static str {
         match self {
+            Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+            Self::Copilot => "copilot",
             Self::Gemini => "gemini",
+            Self::OldClaudeCode => "old-claude-code",
             Self::Opencode => "opencode",
+        }
+    }
+
+    /// The gate's name for the client, which is the same for all of its versions.
+    fn gate_name(self) -> &'static str {
+        match self {
+            Self::OldClaudeCode => Self::ClaudeCode.name(),
+            Self::ClaudeCode | Self::Codex | Self::Copilot | Self::Gemini | Self::Opencode => {
+                self.name()
+            }
         }
     }
 
     /// The client's name for the moment when the agent wants to stop.
     pub fn stop_event(self) -> &'static str {
         match self {
-            Self::Codex => "Stop",
+            Self::ClaudeCode | Self::Codex | Self::OldClaudeCode => "Stop",
+            Self::Copilot => "agentStop",
             Self::Gemini => "AfterAgent",
             Self::Opencode => "experimental.text.complete",
         }
@@ -138,7 +160,9 @@ impl Client {
     /// Everything the client tells hooks.
     pub fn events(self) -> &'static [&'static str] {
         match self {
+            Self::ClaudeCode | Self::OldClaudeCode => claude_code::EVENTS,
             Self::Codex => codex::EVENTS,
+            Self::Copilot => copilot::EVENTS,
             Self::Gemini => gemini::EVENTS,
             Self::Opencode => opencode::EVENTS,
         }
@@ -147,8 +171,11 @@ impl Client {
     /// Where the client is installed: in the build folder, in which this very program is, too.
     fn program(self) -> io::Result<PathBuf> {
         let (program, command) = match self {
+            Self::ClaudeCode => (claude_code::PROGRAM, "setup"),
             Self::Codex => ("clients/npm/node_modules/.bin/codex", "setup"),
+            Self::Copilot => ("clients/npm/node_modules/.bin/copilot", "setup"),
             Self::Gemini => ("clients/npm/node_modules/.bin/gemini", "setup"),
+            Self::OldClaudeCode => ("clients/npm-claude-code/node_modules/.bin/claude", "setup"),
             Self::Opencode => (
                 "clients/npm-opencode/node_modules/opencode-linux-x64/bin/opencode",
                 "test --all",
@@ -211,8 +238,13 @@ impl<'a> Run<'a> {
     pub fn gated(self) -> Self {
         let gate = binary().display();
         let command = match self.client {
-            Client::Codex | Client::Gemini => {
-                format!("{gate} hook {} --deadline {DEADLINE}", self.client.name())
+            Client::ClaudeCode
+            | Client::Codex
+            | Client::Copilot
+            | Client::Gemini
+            | Client::OldClaudeCode => {
+                let client = self.client.gate_name();
+                format!("{gate} hook {client} --deadline {DEADLINE}")
             }
             // The plugin names the rest.
             Client::Opencode => gate.to_string(),
@@ -253,7 +285,9 @@ impl<'a> Run<'a> {
     /// Writes the configuration, runs the client to its end and tells what became of it.
     pub fn start(&self) -> io::Result<Ended> {
         let start = match self.client {
+            Client::ClaudeCode | Client::OldClaudeCode => claude_code::prepare(self)?,
             Client::Codex => codex::prepare(self)?,
+            Client::Copilot => copilot::prepare(self)?,
             Client::Gemini => gemini::prepare(self)?,
             Client::Opencode => opencode::prepare(self)?,
         };

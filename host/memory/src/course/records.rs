@@ -154,6 +154,9 @@ pub struct AttendedRecord {
     pub request: Option<String>,
     /// The loop file that it began with.
     pub loop_file: Option<LoopFileRecord>,
+    /// Whether the agent may have been at work before it began.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unseen: bool,
 }
 
 /// A loop file, as it was when the loop began.
@@ -163,6 +166,14 @@ pub struct LoopFileRecord {
     pub path: PathBuf,
     /// What was in it.
     pub file: LoopFile,
+    /// Iterations before it that the loop does not count, because they would leave no room below the gate's limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub uncounted: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// `client_stopped`: the agent of a client wanted to stop.
@@ -176,6 +187,9 @@ pub struct ClientRecord {
     pub blocks: u32,
     /// How much of an answer was judged that the client gives again and again.
     pub heard: Option<Heard>,
+    /// When the client says that it asked, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_ms: Option<u64>,
 }
 
 /// The beginning of an answer that was judged before.

@@ -14,7 +14,7 @@ use ralph_gate::process::{self, Role};
 use ralph_gate::runner::{Control, LoopEvent, Watch};
 use ralph_gate_component::Word as _;
 
-use super::{MOST, let_go, options, variable};
+use super::{MOST, let_go, options, state, variable};
 use crate::cli::args::HookArgs;
 use crate::cli::error::CliError;
 use crate::cli::{Exit, gate};
@@ -141,7 +141,8 @@ impl Watch for Reachable<'_> {
 
 fn attend(args: &HookArgs, event: &Event, control: &Control) -> Result<(), String> {
     let gate = gate().map_err(|error| error.to_string())?;
-    let question = Question::find(gate, event, args.promises());
+    let state = state();
+    let question = Question::find(gate, event, args.promises(), state.as_ref());
     let question = question.map_err(|error| error.to_string())?;
     let address = question.takes_time().map_err(|error| error.to_string())?;
     let Some(address) = address else {
@@ -157,6 +158,7 @@ fn attend(args: &HookArgs, event: &Event, control: &Control) -> Result<(), Strin
         promises: args.promises(),
         gathering: Gathering::Here,
         asker: &waiting,
+        state: state.as_ref(),
     };
     let answer = match question.answer(&hook) {
         Ok(Some(answer)) => answer,

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use ralph_gate::config::Promises;
 use ralph_gate::evidence::now_ms;
 use ralph_gate::harness::log::{self, Entry};
+use ralph_gate::harness::state::StateDirectory;
 use ralph_gate::harness::{
     self, Answer, Event, Gathering, Harness, Hook, Moment, Patient, Question, Reply, Trail,
 };
@@ -46,6 +47,18 @@ struct Judged {
     /// For the log.
     answer: &'static str,
     note: Option<String>,
+}
+
+impl Judged {
+    /// Adds something that the user should see.
+    fn warn(&mut self, warning: &str) {
+        self.reply.stderr.push_str(warning);
+        self.reply.stderr.push('\n');
+        self.note = Some(match self.note.take() {
+            Some(note) => format!("{note} {warning}"),
+            None => warning.to_owned(),
+        });
+    }
 }
 
 /// What the two threads share: who answers, and what is known.
@@ -85,7 +98,7 @@ pub(crate) fn run(args: &HookArgs) -> Result<Exit, CliError> {
     let limit = Duration::from_secs(args.deadline.into());
     // A panic is told by whoever catches it.
     std::panic::set_hook(Box::new(|_| ()));
-    let (harness, promises) = (args.harness, args.promises());
+    let harness = args.harness;
     let asked = Arc::new(Asked {
         begun,
         known: Mutex::new(Known {
@@ -109,15 +122,18 @@ pub(crate) fn run(args: &HookArgs) -> Result<Exit, CliError> {
     }
     // An answer before the other thread gives up.
     let patience = begun + limit.mul_f32(0.9);
-    let judged = catch_unwind(AssertUnwindSafe(|| {
-        judge(harness, promises, patience, &asked)
-    }));
-    let judged = judged.unwrap_or_else(|panic| {
+    let judged = catch_unwind(AssertUnwindSafe(|| judge(args, patience, &asked)));
+    let mut judged = judged.unwrap_or_else(|panic| {
         let reason = panic.downcast_ref::<&str>().copied();
         let reason = reason.map(str::to_owned);
         let reason = reason.or_else(|| panic.downcast_ref::<String>().cloned());
         failed(harness, &defect(reason.as_deref()))
     });
+    if let Some(problem) = &args.problem {
+        judged.warn(&format!(
+            "ralph-gate: the arguments of this hook are wrong and were left out: {problem}"
+        ));
+    }
     asked.answer(&judged);
     let trail = asked.known().trail.take();
     if let Some(trail) = trail {
@@ -142,12 +158,17 @@ fn defect(reason: Option<&str>) -> String {
     format!("ralph-gate has a defect: {reason}; please report it")
 }
 
-/// Reads the question and answers it.
-fn judge(harness: Option<Harness>, promises: Promises, deadline: Instant, asked: &Asked) -> Judged {
-    let mut text = Vec::new();
-    if let Err(error) = io::stdin().lock().take(MOST).read_to_end(&mut text) {
-        return failed(harness, &format!("the event can't be read: {error}"));
-    }
+/// Reads the event and answers it.
+fn judge(args: &HookArgs, deadline: Instant, asked: &Asked) -> Judged {
+    let (harness, promises) = (args.harness, args.promises());
+    let text = match &args.event {
+        Some(event) => Ok(event.clone()),
+        None => read_event(),
+    };
+    let text = match text {
+        Ok(text) => text,
+        Err(error) => return failed(harness, &format!("the event can't be read: {error}")),
+    };
     let event = match Event::read(&text, harness) {
         Ok(event) => event,
         Err(error) => return failed(harness, &error.to_string()),
@@ -161,8 +182,20 @@ fn judge(harness: Option<Harness>, promises: Promises, deadline: Instant, asked:
     if is_inside_a_loop() {
         return judged(event.harness, &Answer::SILENT);
     }
+    // One verdict per stop: where the settings ask too, the plugin leaves it to them.
+    if variable("CLAUDE_PLUGIN_ROOT").is_some()
+        && harness::install::asks_in_settings(&event.folder, variable)
+    {
+        return judged(event.harness, &Answer::SILENT);
+    }
     let answer = answer(&event, &text, promises, deadline, asked);
     answer.unwrap_or_else(|reason| failed(Some(event.harness), &reason))
+}
+
+fn read_event() -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    io::stdin().lock().take(MOST).read_to_end(&mut text)?;
+    Ok(text)
 }
 
 /// Answers here, or lets the attendant answer where that may take its time.
@@ -174,7 +207,9 @@ fn answer(
     asked: &Asked,
 ) -> Result<Judged, String> {
     let gate = gate().map_err(|error| error.to_string())?;
-    let find = || Question::find(gate, event, promises).map_err(|error| error.to_string());
+    let state = state();
+    let find =
+        || Question::find(gate, event, promises, state.as_ref()).map_err(|error| error.to_string());
     let question = find()?;
     asked.known().trail = question.trail().filter(telemetry::is_wanted);
     let address = question.takes_time().map_err(|error| error.to_string())?;
@@ -203,6 +238,7 @@ fn here(
     gathering: Gathering,
 ) -> Result<Answer, String> {
     let control = Control::new().map_err(|error| error.to_string())?;
+    let state = state();
     let hook = Hook {
         gate: gate().map_err(|error| error.to_string())?,
         control: &control,
@@ -212,6 +248,7 @@ fn here(
         promises,
         gathering,
         asker: &Patient(question.event()),
+        state: state.as_ref(),
     };
     let answer = question.answer(&hook).map_err(|error| error.to_string())?;
     Ok(answer.unwrap_or(Answer::SILENT))
@@ -219,6 +256,10 @@ fn here(
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+fn state() -> Option<StateDirectory> {
+    StateDirectory::find(variable)
 }
 
 /// Nobody watches a hook.
@@ -270,7 +311,7 @@ fn let_go(reason: &str) -> Answer {
 }
 
 fn write_log(known: &Known, judged: &Judged, begun: Instant) {
-    let Some(path) = log::path(variable) else {
+    let Some(state) = state() else {
         return;
     };
     let event = known.event.as_ref();
@@ -284,7 +325,7 @@ fn write_log(known: &Known, judged: &Judged, begun: Instant) {
         note: judged.note.as_deref(),
     };
     // What can't be logged must not keep the answer from the client.
-    let _ = log::add(&path, &entry);
+    let _ = log::add(&state.log(), &entry);
 }
 
 fn moment(moment: &Moment) -> String {

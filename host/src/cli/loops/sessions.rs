@@ -1,6 +1,6 @@
 //! `ralph-gate sessions`: every loop that is remembered here, and how it stands.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ralph_gate::memory::{Listed, list};
@@ -17,6 +17,7 @@ use super::standing::state;
 
 /// One session, as far as it can be read.
 struct Row {
+    root: PathBuf,
     listed: Listed,
     /// When it was written last, since 1970. Whole: two sessions may be written within one second.
     written: Duration,
@@ -29,11 +30,11 @@ pub(crate) fn sessions(args: &SessionsArgs, terminal: &Terminal) -> Result<Exit,
         draft: false,
         root: args.root.clone(),
     };
-    let root = place::root(&named, terminal);
-    let mut rows: Vec<Row> = list(&root)?
-        .into_iter()
-        .map(|listed| row(&root, listed))
-        .collect();
+    let roots = place::roots(&named, terminal);
+    let mut rows = Vec::new();
+    for root in &roots {
+        rows.extend(list(root)?.into_iter().map(|listed| row(root, listed)));
+    }
     rows.sort_by(|a, b| (b.written, &a.listed.folder).cmp(&(a.written, &b.listed.folder)));
     if args.keys {
         let keys = rows.iter().filter_map(|row| row.listed.key.as_ref());
@@ -46,13 +47,13 @@ pub(crate) fn sessions(args: &SessionsArgs, terminal: &Terminal) -> Result<Exit,
         return Ok(Exit::Success);
     }
     for row in &mut rows {
-        row.look = look(&root, &row.listed);
+        row.look = look(&row.root, &row.listed);
     }
-    let answer =
-        json!({ "root": root, "sessions": rows.iter().map(Row::json).collect::<Vec<_>>() });
+    let answer = json!({ "root": roots.first(), "roots": roots, "sessions": rows.iter().map(Row::json).collect::<Vec<_>>() });
     terminal.print_answer(&answer.to_string(), |painter| {
         if rows.is_empty() {
-            return format!("no sessions in {}\n", clean(&root.display().to_string()));
+            let roots = roots.iter().map(|root| clean(&root.display().to_string()));
+            return format!("no sessions in {}\n", roots.collect::<Vec<_>>().join(", "));
         }
         rows.iter().map(|row| row.line(painter)).collect()
     })?;
@@ -66,6 +67,7 @@ fn row(root: &Path, listed: Listed) -> Row {
         .and_then(|metadata| metadata.modified());
     let written = written.unwrap_or(UNIX_EPOCH).duration_since(UNIX_EPOCH);
     Row {
+        root: root.to_owned(),
         listed,
         written: written.unwrap_or_default(),
         look: None,
@@ -86,6 +88,7 @@ impl Row {
         let look = self.look.as_ref();
         json!({
             "key": self.listed.key,
+            "root": self.root,
             "folder": self.listed.folder,
             "state": look.map(Look::state),
             "stop_reason": look.and_then(Look::stop_reason),

@@ -89,7 +89,7 @@ fn given(args: &RunArgs) -> Given {
 
 /// What was given when the loop began that is to be resumed. An error where there is no such loop.
 fn given_before(args: &RunArgs, config: &Config) -> Result<Option<Given>, RunError> {
-    let root = config.workspace.join(&config.memory.root);
+    let root = config.workspace.join(config.memory.root());
     let key = match &args.session {
         Some(key) if args.draft => SessionKey::Draft(key.clone()),
         Some(key) => SessionKey::Session(key.clone()),

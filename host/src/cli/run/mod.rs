@@ -142,7 +142,7 @@ fn request_file(args: &RunArgs, config: &Config) -> Option<PathBuf> {
     if args.request.is_some() || !args.resume {
         return args.request.as_ref().map(absolute);
     }
-    let root = config.workspace.join(&config.memory.root);
+    let root = config.workspace.join(config.memory.root());
     let kind = if args.draft {
         SessionKey::Draft
     } else {

@@ -200,29 +200,23 @@ impl Recipe {
         }
         match giver {
             Giver::Us => {
-                members.extend(self.call());
+                members.push(self.call());
                 members.push(limit);
             }
             Giver::Them => {
                 members.push(limit);
-                members.extend(self.call());
+                members.push(self.call());
             }
         }
         Value::Object(members)
     }
 
-    fn call(&self) -> Vec<(&'static str, Value)> {
+    /// One command line for every client: several versions of Claude Code ignore `args`, and so does Copilot, which
+    /// reads the same file. They would run the program without arguments.
+    fn call(&self) -> (&'static str, Value) {
         let word = self.harness.as_str();
-        let key = self.harness.command_key();
-        if self.harness == Harness::ClaudeCode {
-            let args = vec![Value::text("hook"), Value::text(word)];
-            return vec![
-                (key, Value::text(&self.command)),
-                ("args", Value::List(args)),
-            ];
-        }
         let line = format!("{} hook {word}", shell::quote(&self.command));
-        vec![(key, Value::text(&line))]
+        (self.harness.command_key(), Value::text(&line))
     }
 
     /// All of it, as a file of its own.

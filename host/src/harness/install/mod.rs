@@ -120,6 +120,30 @@ pub fn status(target: &Target<'_>) -> Status {
     looked.unwrap_or_else(|error| Status::Unreadable(error.to_string()))
 }
 
+/// Whether the settings of Claude Code that hold in a project run our hook, and its program is there: then a plugin of ours
+/// would ask a second time.
+pub fn asks_in_settings(root: &Path, environment: impl Fn(&str) -> Option<String>) -> bool {
+    let home = environment("HOME").unwrap_or_default();
+    let path = environment("PATH").unwrap_or_default();
+    let root = environment("CLAUDE_PROJECT_DIR").map_or_else(|| root.to_owned(), Into::into);
+    let is_there = |command: &str| {
+        let command = Path::new(command);
+        let mut directories = std::env::split_paths(&path);
+        command.is_file() || directories.any(|directory| directory.join(command).is_file())
+    };
+    [Scope::Project, Scope::Local, Scope::User]
+        .into_iter()
+        .any(|scope| {
+            let target = Target {
+                harness: Harness::ClaudeCode,
+                scope,
+                root: &root,
+                home: Path::new(&home),
+            };
+            matches!(status(&target), Status::Installed { command } if is_there(&command))
+        })
+}
+
 impl Target<'_> {
     fn place(&self) -> Result<Place, InstallError> {
         let relative = self.harness.file(self.scope)?;
@@ -167,11 +191,6 @@ impl Target<'_> {
         let document = Document::new(utf8(&content).ok()?).ok()?;
         Some(look(&place.path(), &document))
     }
-
-    fn gated(&self) -> bool {
-        let ours = self.peek(|_, document| beside::has_ours(document, self.harness));
-        ours.unwrap_or(false)
-    }
 }
 
 fn judge_plugin(place: &Place, content: &[u8]) -> Status {
@@ -191,15 +210,6 @@ fn is_plugin(content: &[u8]) -> bool {
 fn install(target: &Target<'_>, place: Place, wanted: &Wanted<'_>) -> Result<Plan, InstallError> {
     let recipe = Recipe::new(target.harness, wanted.command, wanted.loop_detection)?;
     let mut plan = Plan::default();
-    let claude = target.with(Harness::ClaudeCode, Scope::Project);
-    if target.harness == Harness::Copilot && claude.gated() {
-        let path = claude.place()?.path();
-        plan.note(
-            &path,
-            "Copilot reads this file too, and ralph-gate is in it already: nothing to do",
-        );
-        return Ok(plan);
-    }
     let seen = place.look()?;
     let after = match target.harness {
         Harness::Opencode => with_plugin(&place, &seen, wanted.plugin)?,
@@ -394,14 +404,6 @@ fn note_beside(plan: &mut Plan, target: &Target<'_>) {
             notes
         });
         plan.notes.extend(notes.unwrap_or_default());
-    }
-    let copilot = target.with(Harness::Copilot, Scope::Project);
-    let shared = target.harness == Harness::ClaudeCode && target.scope == Scope::Project;
-    if shared
-        && copilot.gated()
-        && let Ok(place) = copilot.place()
-    {
-        plan.note(&place.path(), "Copilot reads the hooks of Claude Code too: run `ralph-gate uninstall copilot`, or it asks twice");
     }
 }
 

@@ -11,7 +11,7 @@ use ralph_gate_component::Word as _;
 /// How an entry names its program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// A program and its arguments.
+    /// A program and its arguments, as earlier versions wrote it.
     Arguments,
     /// A line for a shell.
     Line,
@@ -88,12 +88,9 @@ impl Found {
     /// Whether there is nothing to do to have what a recipe asks for.
     pub(super) fn satisfies(&self, document: &Document<'_>, recipe: &Recipe) -> bool {
         let events = recipe.harness.events();
-        let form = match recipe.harness {
-            Harness::ClaudeCode => Form::Arguments,
-            _ => Form::Line,
+        let same = |(_, entry): &(String, Entry)| {
+            entry.command == recipe.command && entry.form == Form::Line
         };
-        let same =
-            |(_, entry): &(String, Entry)| entry.command == recipe.command && entry.form == form;
         self.entries.len() == events.len()
             && events.iter().all(|event| self.hears(event) == 1)
             && self.entries.iter().all(same)

@@ -9,11 +9,16 @@ pub(super) enum Line {
     Assistant {
         /// Lines with the same id are parts of one message.
         id: Option<String>,
-        /// None if it only thinks or uses tools.
+        /// What it says behind its last use of a tool. None if it only thinks or uses tools.
         text: Option<String>,
+        /// Whether a tool is used in it.
+        uses_tool: bool,
     },
     /// Somebody asked for something: what was said before is no answer to it.
     Prompt,
+    /// The client asks its hooks whether the agent may stop, in milliseconds since 1970: all that was said before stands
+    /// above this line.
+    Asked(u64),
     /// A tool's result, a subagent's line, bookkeeping.
     Other,
     /// Not JSON, or not what the harness writes.
@@ -43,17 +48,26 @@ impl Answer {
     /// Adds the line before those that were added already.
     pub(super) fn add(&mut self, line: Line) -> Step {
         match line {
-            Line::Other | Line::Unreadable => Step::Further,
+            Line::Asked(_) | Line::Other | Line::Unreadable => Step::Further,
             Line::Prompt => Step::Known,
-            Line::Assistant { id, text } => self.add_part(id, text),
+            Line::Assistant {
+                id,
+                text,
+                uses_tool,
+            } => self.add_part(id, text, uses_tool),
         }
     }
 
-    fn add_part(&mut self, part_id: Option<String>, part: Option<String>) -> Step {
+    fn add_part(&mut self, part_id: Option<String>, part: Option<String>, uses_tool: bool) -> Step {
         match self {
             Self::NotFound => {
                 let Some(text) = part else {
-                    return Step::Further;
+                    // What was said before a tool was used is not the end of what was said.
+                    return if uses_tool {
+                        Step::Known
+                    } else {
+                        Step::Further
+                    };
                 };
                 let step = match part_id {
                     Some(_) => Step::Further,

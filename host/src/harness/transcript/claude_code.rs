@@ -53,10 +53,11 @@ pub(super) fn read(line: &str) -> Option<Line> {
 
 fn assistant(message: &RawValue) -> Option<Line> {
     let message: Message = json::object(message.get())?;
-    let text = message.content.and_then(text);
+    let (text, uses_tool) = message.content.map_or((None, false), said);
     Some(Line::Assistant {
         id: message.id,
         text,
+        uses_tool,
     })
 }
 
@@ -73,14 +74,24 @@ fn user(message: Option<&RawValue>) -> Line {
     }
 }
 
-fn text(content: &RawValue) -> Option<String> {
+/// The text behind the last use of a tool, and whether a tool is used.
+fn said(content: &RawValue) -> (Option<String>, bool) {
     if let Some(text) = json::string(content) {
-        return json::said(text);
+        return (json::said(text), false);
     }
-    let texts = blocks(content)
-        .filter(|block| block.kind.as_deref() == Some("text"))
-        .filter_map(|block| json::string(block.text?));
-    json::said(texts.collect::<Vec<_>>().join("\n"))
+    let mut uses_tool = false;
+    let mut texts = Vec::new();
+    for block in blocks(content) {
+        match block.kind.as_deref() {
+            Some("tool_use") => {
+                uses_tool = true;
+                texts.clear();
+            }
+            Some("text") => texts.extend(block.text.and_then(json::string)),
+            _ => {}
+        }
+    }
+    (json::said(texts.join("\n")), uses_tool)
 }
 
 /// Those that are objects. None if the content is no list.

@@ -15,6 +15,7 @@ mod tests;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
@@ -62,6 +63,8 @@ pub struct Tail {
     pub last: Last,
     /// How far back it was necessary to read.
     pub extent: Extent,
+    /// When the client asked its hooks last, in milliseconds since 1970, if that is below the message.
+    pub asked: Option<u64>,
     /// Lines that were passed over because they are not JSON. Where there are some, the last one may have been the
     /// answer.
     pub unreadable: usize,
@@ -101,8 +104,8 @@ pub enum TranscriptError {
 
 /// The last message of the assistant.
 ///
-/// A turn that only uses tools is passed over, but never the prompt before it: what was said before the last prompt
-/// is no answer to it. What subagents say does not count.
+/// What was said before the last prompt is no answer to it, and what was said before a tool was used is not the last
+/// message. What subagents say does not count.
 ///
 /// ```
 /// use ralph_gate::harness::transcript::{Form, Last, last_message};
@@ -124,6 +127,34 @@ pub fn last_message(path: &Path, form: Form) -> Result<Tail, TranscriptError> {
     })
 }
 
+/// How long a client may take to write what was said, once it has asked. It was seen to take 110 ms.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often is looked whether it has.
+const WRITE_INTERVAL: Duration = Duration::from_millis(5);
+
+/// The last message of the assistant before the client asked at this moment, in milliseconds since 1970.
+///
+/// A client may ask before it has written what was said: until then the end of its file is an older message, or there is
+/// no file. None if it is not written in time.
+pub fn message_before(
+    path: &Path,
+    form: Form,
+    at_ms: u64,
+) -> Result<Option<Tail>, TranscriptError> {
+    let deadline = Instant::now() + WRITE_TIMEOUT;
+    loop {
+        let is_late = Instant::now() >= deadline;
+        match last_message(path, form) {
+            Ok(tail) if tail.asked == Some(at_ms) => return Ok(Some(tail)),
+            Ok(_) if is_late => return Ok(None),
+            Err(error) if is_late => return Err(error),
+            Ok(_) | Err(TranscriptError::Missing { .. } | TranscriptError::Changing { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        std::thread::sleep(WRITE_INTERVAL);
+    }
+}
+
 fn tail_of(source: &impl Source, form: Form) -> Result<Tail, SourceError> {
     for _ in 1..ATTEMPTS {
         match scan(source, form) {
@@ -137,7 +168,7 @@ fn tail_of(source: &impl Source, form: Form) -> Result<Tail, SourceError> {
 fn scan(source: &impl Source, form: Form) -> Result<Tail, SourceError> {
     let mut lines = Backwards::of(source)?;
     let mut answer = Answer::default();
-    let mut unreadable = 0;
+    let (mut unreadable, mut asked) = (0, None);
     let mut step = Step::Further;
     while step == Step::Further {
         let Some(bytes) = lines.next_line()? else {
@@ -145,6 +176,9 @@ fn scan(source: &impl Source, form: Form) -> Result<Tail, SourceError> {
         };
         let line = read_line(&bytes, form);
         unreadable += usize::from(line == Line::Unreadable);
+        if let Line::Asked(at_ms) = line {
+            asked = asked.or(Some(at_ms));
+        }
         step = answer.add(line);
     }
     let extent = match step {
@@ -153,6 +187,7 @@ fn scan(source: &impl Source, form: Form) -> Result<Tail, SourceError> {
     };
     Ok(Tail {
         last: answer.finish(),
+        asked,
         extent,
         unreadable,
     })

@@ -96,7 +96,6 @@ fn the_parts_of_one_message_are_joined_in_order() {
         used_tool("2"),
         tool_result(),
         said("2", "two"),
-        used_tool("2"),
     ];
     assert_eq!(claude(&lines), message("one\ntwo"));
 }
@@ -104,7 +103,7 @@ fn the_parts_of_one_message_are_joined_in_order() {
 #[test]
 fn several_texts_in_one_line_are_joined_in_order() {
     let line = json!({ "type": "assistant", "message": { "id": "1", "content": [
-        { "type": "text", "text": "one" }, { "type": "tool_use" }, "no object", 7, null,
+        { "type": "tool_use" }, { "type": "text", "text": "one" }, "no object", 7, null,
         { "type": "text" }, { "type": "text", "text": 7 }, { "type": "text", "text": "two" } ] } });
     assert_eq!(claude(&[line]), message("one\ntwo"));
 }
@@ -127,14 +126,24 @@ fn side_chains_do_not_count_neither_their_answers_nor_their_prompts() {
 }
 
 #[test]
-fn a_turn_with_only_tool_use_is_passed_over() {
-    let lines = [
+fn what_was_said_before_a_tool_was_used_is_not_at_the_end() {
+    let apart = [
         prompt("p"),
-        said("1", "I look"),
+        said("1", "<promise>COMPLETE</promise>"),
         used_tool("2"),
         tool_result(),
     ];
-    assert_eq!(claude(&lines), message("I look"));
+    assert_eq!(claude(&apart), Last::None);
+    let same_message = [prompt("p"), said("1", "done"), used_tool("1")];
+    assert_eq!(claude(&same_message), Last::None);
+    let blocks =
+        |blocks: Value| json!({ "type": "assistant", "message": { "id": "1", "content": blocks } });
+    let before = blocks(json!([{ "type": "text", "text": "a" }, { "type": "tool_use" }]));
+    assert_eq!(claude(&[prompt("p"), before]), Last::None);
+    let between = blocks(json!([
+        { "type": "text", "text": "a" }, { "type": "tool_use" }, { "type": "text", "text": "b" }
+    ]));
+    assert_eq!(claude(&[prompt("p"), between]), message("b"));
 }
 
 #[test]
@@ -274,6 +283,7 @@ fn an_empty_transcript_has_no_message() {
         let tail = read(Form::ClaudeCode, text);
         let expected = Tail {
             last: Last::None,
+            asked: None,
             extent: Extent::Whole,
             unreadable: 0,
         };
@@ -300,6 +310,7 @@ fn the_end_of_a_line_that_the_limit_cuts_in_two_is_no_line() {
     let tail = read(Form::ClaudeCode, format!("torn{answer}{filler}"));
     let expected = Tail {
         last: Last::None,
+        asked: None,
         extent: Extent::Limit,
         unreadable: 0,
     };
@@ -492,7 +503,12 @@ fn of_copilot_the_last_message_with_a_text_is_taken() {
         copilot(&[&asked, &first, &second, &turn]),
         message("second")
     );
-    assert_eq!(copilot(&[&asked, &first, &tools, &turn]), message("first"));
+    assert_eq!(copilot(&[&asked, &first, &tools, &turn]), Last::None);
+    let both = event(
+        "assistant.message",
+        &json!({ "content": "done", "toolRequests": [{ "name": "view" }] }),
+    );
+    assert_eq!(copilot(&[&asked, &first, &both, &turn]), Last::None);
     assert_eq!(
         copilot(&[&asked, &first, &asked, &tools, &turn]),
         Last::None

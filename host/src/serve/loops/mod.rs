@@ -56,7 +56,7 @@ pub(super) struct Loops {
 impl Loops {
     pub(super) fn new(config: Config) -> Self {
         Self {
-            root: config.workspace.join(&config.memory.root),
+            root: config.workspace.join(config.memory.root()),
             config,
             running: Mutex::default(),
             ended: Mutex::default(),

@@ -1,6 +1,8 @@
-//! A model that says what its script tells it, over the interfaces of OpenAI and of Gemini, and keeps what it was sent.
+//! A model that says what its script tells it, over the interfaces of Anthropic, of OpenAI and of Gemini, and keeps what
+//! it was sent.
 
 mod gemini;
+mod messages;
 mod responses;
 #[cfg(test)]
 mod tests;
@@ -118,6 +120,7 @@ enum Asked {
 #[derive(Clone, Copy)]
 enum Dialect {
     Gemini,
+    Messages,
     Responses,
 }
 
@@ -210,6 +213,7 @@ impl Shared {
         };
         let events = match dialect {
             Dialect::Gemini => gemini::turn(number, turn),
+            Dialect::Messages => messages::turn(number, turn),
             Dialect::Responses => responses::turn(number, turn, body),
         };
         (part, events)
@@ -239,6 +243,7 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
 fn asked(request: &Request, body: &Value) -> Asked {
     let path = request.target.split('?').next().unwrap_or_default();
     match (request.method.as_str(), path) {
+        ("POST", "/v1/messages") => messages::asked(body),
         ("POST", "/v1/responses") => responses::asked(body),
         ("GET", "/v1/models") => Asked::Aside(json_answer(
             &json!({ "object": "list", "data": [], "models": [] }),
@@ -272,8 +277,9 @@ fn offers_tools(body: &Value) -> bool {
 
 /// The text that ends a request of a conversation, in whichever interface: a prompt, or the reason of a block.
 pub fn last_said(body: &Value) -> &str {
-    let message = body.get("contents").or_else(|| body.get("input"));
-    let message = message
+    let mut names = ["contents", "input", "messages"].into_iter();
+    let messages = names.find_map(|name| body.get(name));
+    let message = messages
         .and_then(Value::as_array)
         .and_then(|messages| messages.last());
     let parts = message.and_then(|message| message.get("parts").or_else(|| message.get("content")));

@@ -149,7 +149,7 @@ fn call_events(index: usize, item: &Value, arguments: &Value) -> Vec<Value> {
 }
 
 /// The event with the fields of `at`, in place of its own.
-fn with(at: &Value, mut event: Value) -> Value {
+pub(super) fn with(at: &Value, mut event: Value) -> Value {
     if let (Some(at), Some(event)) = (at.as_object(), event.as_object_mut()) {
         event.extend(at.clone());
     }

@@ -43,6 +43,22 @@ fn turns_are_taken_in_order_and_the_last_answer_stays() {
 }
 
 #[test]
+fn the_messages_interface_tells_a_text_and_a_use_of_a_tool() {
+    let server = ModelServer::start([Turn::say_and_run("One.", "true")]).unwrap();
+    let answer = ask(server.address(), "/v1/messages?beta=true", &with_tools());
+    let pieces = [
+        r#""text":"One.""#,
+        r#""partial_json":"{\"command\":\"true\",\"description\":\"scripted\"}""#,
+        r#""stop_reason":"tool_use""#,
+    ];
+    for piece in pieces {
+        assert!(answer.contains(piece), "{piece} is not in {answer}");
+    }
+    ask(server.address(), "/v1/messages", &json!({}));
+    assert_eq!(parts(&server), [Part::Turn(0), Part::Aside]);
+}
+
+#[test]
 fn requests_beside_the_conversation_take_no_turn() {
     let server = ModelServer::start([Turn::say("One.")]).unwrap();
     ask(server.address(), "/v1/responses", &json!({}));

@@ -11,15 +11,13 @@ fn whole(harness: Harness) -> Value {
 #[test]
 fn every_client_gets_the_hooks_that_it_understands() {
     let line = |harness: &str| format!(r"'/opt/my tools/it'\\''s/ralph-gate' hook {harness}");
-    let claude = format!(
-        r#"[{{"hooks":[{{"type":"command","command":"{COMMAND}","args":["hook","claude-code"],"timeout":600}}]}}]"#
-    );
     let group = |harness: &str, timeout: u32| {
         format!(
             r#"[{{"hooks":[{{"type":"command","command":"{}","timeout":{timeout}}}]}}]"#,
             line(harness)
         )
     };
+    let claude = group("claude-code", 600);
     let expected = [
         (
             Harness::ClaudeCode,
@@ -145,25 +143,38 @@ fn gemini_keeps_its_loop_detection_if_the_person_wants_that() {
     assert_eq!(parsed(&ground.read(Harness::Gemini)).get("model"), None);
 }
 
+/// Copilot reads the settings of Claude Code, too, and asks once where both are there.
 #[test]
-fn copilot_is_not_gated_twice() {
+fn copilot_and_claude_code_can_be_installed_side_by_side() {
     let ground = Ground::new();
     ground.install(Harness::ClaudeCode);
-    let plan = ground.install(Harness::Copilot);
-    assert!(plan.is_empty());
-    assert!(
-        plan.notes[0].contains("Copilot reads this file too"),
-        "{plan:?}"
-    );
-    ground.uninstall(Harness::ClaudeCode);
     assert!(!ground.install(Harness::Copilot).is_empty());
-    let notes = ground.install(Harness::ClaudeCode).notes;
-    assert!(
-        notes
-            .iter()
-            .any(|note| note.contains("`ralph-gate uninstall copilot`")),
-        "{notes:?}"
+    let again = ground.install(Harness::ClaudeCode);
+    assert!(again.is_empty() && again.notes.is_empty(), "{again:?}");
+    ground.uninstall(Harness::ClaudeCode);
+    assert_ne!(ground.status(Harness::Copilot), Status::NotInstalled);
+}
+
+/// Several versions of Claude Code ignore `args` and would run the program without arguments.
+#[test]
+fn a_hook_with_args_of_an_earlier_version_becomes_one_command_line() {
+    let ground = Ground::new();
+    let entry = r#"{"type":"command","command":"/old/ralph-gate","args":["hook","claude-code"],"timeout":600}"#;
+    let lists = Harness::ClaudeCode.events().iter();
+    let lists: Vec<String> = lists
+        .map(|event| format!(r#""{event}":[{{"hooks":[{entry}]}}]"#))
+        .collect();
+    let before = format!(
+        r#"{{"env":{{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP":"0"}},"hooks":{{{}}}}}"#,
+        lists.join(",")
     );
+    ground.write(Harness::ClaudeCode, &before);
+    ground.install(Harness::ClaudeCode);
+    let after = ground.read(Harness::ClaudeCode);
+    assert!(!after.contains("args"), "{after}");
+    let fresh = Ground::new();
+    fresh.install(Harness::ClaudeCode);
+    assert_eq!(parsed(&after), parsed(&fresh.read(Harness::ClaudeCode)));
 }
 
 #[test]
