@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ralph_gate::harness::loop_file::Found;
 use ralph_gate::harness::person::{self, Canceler, NewLoop};
+use ralph_gate::harness::slash::LoopArguments;
 use ralph_gate::harness::state::StateDirectory;
 use ralph_gate::runner::is_inside_a_client;
 use serde_json::{Value, json};
@@ -38,23 +39,23 @@ pub(crate) fn run(command: &ClientLoopCommand, terminal: &Terminal) -> Result<Ex
 }
 
 fn start(args: &LoopStartArgs, folder: &Path, terminal: &Terminal) -> Result<Exit, CliError> {
-    let asked = Asked::of(args)?;
+    let asked = arguments(args)?;
     let session = args.session.clone().or_else(|| std::env::var(SESSION).ok());
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let new = NewLoop {
         prompt: &asked.prompt,
         promise: asked.promise.as_deref(),
-        max_iterations: asked.most,
+        max_iterations: asked.max_iterations,
         session: session.as_deref().filter(|session| !session.is_empty()),
         now: now.map_or(0, |now| now.as_secs()),
     };
     let path = person::start(gate()?, folder, &new)?;
     let answer = json!({
-        "file": path, "max_iterations": asked.most, "completion_promise": asked.promise, "session_id": new.session,
+        "file": path, "max_iterations": asked.max_iterations, "completion_promise": asked.promise, "session_id": new.session,
     });
     terminal.print_answer(&answer.to_string(), |painter| {
         let mut text = format!("{} Ralph loop\n", painter.good("started"));
-        text.push_str(&match asked.most {
+        text.push_str(&match asked.max_iterations {
             Some(most) => format!("at most {most} iterations\n"),
             None => "as many iterations as the profile allows\n".to_owned(),
         });
@@ -73,103 +74,24 @@ fn start(args: &LoopStartArgs, folder: &Path, terminal: &Terminal) -> Result<Exi
     Ok(Exit::Success)
 }
 
-/// What a person asks for.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Asked {
-    prompt: String,
-    promise: Option<String>,
-    most: Option<u32>,
-}
-
-impl Asked {
-    fn of(args: &LoopStartArgs) -> Result<Self, CliError> {
-        let mut asked = match &args.arguments_file {
-            Some(file) => Self::read(&text(Some(file))?)?,
-            None => Self {
-                prompt: prompt(args)?,
-                ..Self::default()
-            },
-        };
-        asked.promise = args.completion_promise.clone().or(asked.promise);
-        asked.most = args.max_iterations.or(asked.most);
-        if asked.prompt.trim().is_empty() {
-            return Err(CliError::Usage {
-                message: "there is no task: name it, or pass it with --prompt-file".to_owned(),
-            });
-        }
-        Ok(asked)
-    }
-
-    /// The arguments of a slash command, as somebody typed them: options among the words of the task.
-    fn read(text: &str) -> Result<Self, CliError> {
-        let mut asked = Self::default();
-        let mut rest = text;
-        let mut task = String::new();
-        while let Some((before, option, behind)) = next_option(rest) {
-            let (value, after) = value(behind);
-            match option {
-                Choice::Most => {
-                    let number = value.parse().map_err(|_| CliError::Usage {
-                        message: format!("--max-iterations needs a whole number, not {value:?}"),
-                    })?;
-                    asked.most = Some(number);
-                }
-                Choice::Promise => asked.promise = Some(value),
-            }
-            task.push_str(before);
-            rest = after;
-        }
-        task.push_str(rest);
-        unquoted(task.trim()).clone_into(&mut asked.prompt);
-        Ok(asked)
-    }
-}
-
-/// An option among the words of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Choice {
-    Most,
-    Promise,
-}
-
-/// What is before the first option, the option, and what is behind it.
-fn next_option(text: &str) -> Option<(&str, Choice, &str)> {
-    let names = [
-        ("--max-iterations", Choice::Most),
-        ("--completion-promise", Choice::Promise),
-    ];
-    let found = names.iter().filter_map(|(name, option)| {
-        let whole = text.match_indices(name).find(|(at, _)| {
-            let before = text.get(..*at).unwrap_or_default();
-            let behind = text.get(at + name.len()..).unwrap_or_default();
-            let is_apart = before.is_empty() || before.ends_with(char::is_whitespace);
-            is_apart && behind.starts_with(char::is_whitespace)
+/// The task and the options of a loop that is to begin.
+fn arguments(args: &LoopStartArgs) -> Result<LoopArguments, CliError> {
+    let usage = |message| CliError::Usage { message };
+    let mut asked = match &args.arguments_file {
+        Some(file) => LoopArguments::read(&text(Some(file))?).map_err(usage)?,
+        None => LoopArguments {
+            prompt: prompt(args)?,
+            ..LoopArguments::default()
+        },
+    };
+    asked.promise = args.completion_promise.clone().or(asked.promise);
+    asked.max_iterations = args.max_iterations.or(asked.max_iterations);
+    if asked.prompt.trim().is_empty() {
+        return Err(CliError::Usage {
+            message: "there is no task: name it, or pass it with --prompt-file".to_owned(),
         });
-        whole.map(|(at, _)| (at, name.len(), *option))
-    });
-    let (at, length, option) = found.min_by_key(|(at, ..)| *at)?;
-    Some((text.get(..at)?, option, text.get(at + length..)?))
-}
-
-/// A value, perhaps between quotes, and what is behind it.
-fn value(text: &str) -> (String, &str) {
-    let text = text.trim_start();
-    for quote in ['"', '\''] {
-        if let Some(inside) = text.strip_prefix(quote)
-            && let Some((value, after)) = inside.split_once(quote)
-        {
-            return (value.to_owned(), after);
-        }
     }
-    let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    let (value, after) = text.split_at(end);
-    (value.to_owned(), after)
-}
-
-/// A task that stands between quotes as a whole.
-fn unquoted(text: &str) -> &str {
-    let inside = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-    inside.filter(|it| !it.contains('"')).unwrap_or(text)
+    Ok(asked)
 }
 
 fn prompt(args: &LoopStartArgs) -> Result<String, CliError> {
@@ -240,42 +162,4 @@ fn cancel(folder: &Path, terminal: &Terminal) -> Result<Exit, CliError> {
         Some(it) => format!("Canceled Ralph loop (was at iteration {})\n", it.iteration),
     })?;
     Ok(Exit::Success)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn asked(text: &str) -> (String, Option<String>, Option<u32>) {
-        let asked = Asked::read(text).unwrap();
-        (asked.prompt, asked.promise, asked.most)
-    }
-
-    #[test]
-    fn options_are_found_among_the_words_of_a_task() {
-        let text = "Fix `x` for $5 --max-iterations 7 now --completion-promise \"ALL DONE\"\n# and 'this'\n";
-        let expected = (
-            "Fix `x` for $5  now \n# and 'this'".to_owned(),
-            Some("ALL DONE".to_owned()),
-            Some(7),
-        );
-        assert_eq!(asked(text), expected);
-    }
-
-    #[test]
-    fn what_only_looks_like_an_option_is_the_tasks() {
-        for text in [
-            "explain --max-iterations-like things",
-            "x--max-iterations 5",
-            "say \"hi\" to \"them\"",
-        ] {
-            assert_eq!(asked(text), (text.to_owned(), None, None));
-        }
-        assert_eq!(asked("\"Do it\"").0, "Do it");
-    }
-
-    #[test]
-    fn a_number_that_is_none_is_refused() {
-        assert!(Asked::read("x --max-iterations many").is_err());
-    }
 }

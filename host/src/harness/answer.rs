@@ -21,6 +21,18 @@ pub enum Answer {
         /// For the person.
         note: Option<String>,
     },
+    /// The user sent a command that was run: the agent does not get it, and this is what the user should know.
+    Done {
+        /// For the user.
+        text: String,
+    },
+    /// The user sent a prompt that the agent gets, with something more to know.
+    Inform {
+        /// For the agent.
+        text: String,
+        /// For the user.
+        note: String,
+    },
     /// A session begins, and this is what the agent should know.
     Remind {
         /// For the agent.
@@ -36,7 +48,8 @@ impl Answer {
     pub fn note(&self) -> Option<&str> {
         match self {
             Self::Allow { note } | Self::Block { note, .. } => note.as_deref(),
-            Self::Remind { .. } => None,
+            Self::Inform { note, .. } => Some(note),
+            Self::Done { .. } | Self::Remind { .. } => None,
         }
     }
 
@@ -98,6 +111,15 @@ impl Reply {
             Answer::Block { reason, .. } => {
                 object.insert("decision".to_owned(), json!("block"));
                 object.insert("reason".to_owned(), json!(reason));
+            }
+            Answer::Done { text } => {
+                object.insert("decision".to_owned(), json!("block"));
+                object.insert("reason".to_owned(), json!(text));
+            }
+            Answer::Inform { text, .. } => {
+                let output =
+                    json!({ "hookEventName": "UserPromptSubmit", "additionalContext": text });
+                object.insert("hookSpecificOutput".to_owned(), output);
             }
             Answer::Remind { text } => {
                 let output = json!({ "hookEventName": "SessionStart", "additionalContext": text });

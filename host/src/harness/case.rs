@@ -213,6 +213,21 @@ impl Case {
         }
     }
 
+    /// Ends the open loop of a session because its user begins another one.
+    pub(super) fn end_open(
+        gate: &GateEngine,
+        event: &Event,
+        state: Option<&StateDirectory>,
+    ) -> Result<(), HarnessError> {
+        let Some(known) = known(event, state)? else {
+            return Ok(());
+        };
+        match session(event).newest(&known.root) {
+            0 => Ok(()),
+            generation => cancel(gate, &known.root, Some(&session(event).key(generation))),
+        }
+    }
+
     /// The loop that is under way, although its loop file or configuration can't be read: as long as no person has
     /// spoken, nobody but the agent can have done that.
     fn despite(

@@ -11,7 +11,13 @@ const CAP: u32 = 8;
 const CAP_VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
 
 pub(super) fn read(fields: &Fields) -> Result<Event, HarnessError> {
-    let moment = fields.moment()?;
+    let moment = match fields.optional("hook_event_name") {
+        Some("UserPromptSubmit") => {
+            let prompt = fields.optional("prompt").unwrap_or_default();
+            Moment::Prompt(prompt.to_owned())
+        }
+        _ => fields.moment()?,
+    };
     // Of an agent's own agent, only its own words count as said.
     let transcript = match moment {
         Moment::SubagentStop => fields.path("agent_transcript_path"),

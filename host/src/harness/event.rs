@@ -49,6 +49,8 @@ pub enum Moment {
     SubagentStop,
     /// A session begins, or begins anew.
     SessionStart(Source),
+    /// The user sends a prompt, with this text.
+    Prompt(String),
     /// The client is about to shorten what the agent remembers.
     PreCompact,
     /// Something else.

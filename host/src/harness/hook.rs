@@ -9,18 +9,22 @@ use super::attendant::Address;
 use super::case::{Case, Followed, Settled, Surroundings, session};
 use super::error::HarnessError;
 use super::event::{Event, Message, Moment, Source};
+use super::person::{Canceler, NewLoop, cancel, look, start};
+use super::slash::{LoopArguments, SlashCommand};
 use super::state::{KnownSession, StateDirectory};
 use super::transcript::{Form, Last, last_message, message_before};
 use super::{Harness, reason};
 use crate::config::{Promises, Telemetry};
 use crate::engine::{Decision, GateEngine, Verdict};
-use crate::evidence::may_take_time;
+use crate::evidence::{may_take_time, now_ms};
 use crate::memory::{MemoryError, View};
 use crate::runner::{
     ClientEndedRecord, ClientRecord, ClientSession, Control, Evidenced, Heard, Loop, Options,
     RunError, Stopping, Watch,
 };
 
+/// What is said where there is no loop.
+const NO_LOOP: &str = "No active Ralph loop";
 /// How often a session is held whose loop can't be read.
 const MAX_LOST_REFUSALS: u32 = 5;
 /// How often a loop file is looked at again that others change meanwhile.
@@ -134,9 +138,11 @@ impl<'q> Question<'q> {
             // One that may only plan could not do what it is told.
             Moment::Stop if event.is_planning => Ok(None),
             Moment::Stop | Moment::SessionStart(_) => Case::find(gate, event, surroundings),
-            Moment::Aborted | Moment::SubagentStop | Moment::PreCompact | Moment::Other(_) => {
-                Ok(None)
-            }
+            Moment::Aborted
+            | Moment::SubagentStop
+            | Moment::Prompt(_)
+            | Moment::PreCompact
+            | Moment::Other(_) => Ok(None),
         };
         let (case, lost) = match case {
             Err(HarnessError::StateLost { reason }) => (None, Some(reason)),
@@ -180,6 +186,9 @@ impl<'q> Question<'q> {
         if let Some(reason) = self.lost.filter(|_| self.event.moment == Moment::Stop) {
             return refuse_lost(self.event, hook.state, &reason).map(Some);
         }
+        if let Moment::Prompt(prompt) = &self.event.moment {
+            return prompted(hook, self.event, prompt).map(Some);
+        }
         let Some(case) = self.case else {
             return Ok(Some(Answer::SILENT));
         };
@@ -198,6 +207,67 @@ impl<'q> Question<'q> {
             answer => answer,
         }
     }
+}
+
+/// The user sends a prompt. A command of ours is run here, with its arguments as they were typed.
+fn prompted(hook: &Hook<'_>, event: &Event, prompt: &str) -> Result<Answer, HarnessError> {
+    let done = |text: String| Ok(Answer::Done { text });
+    match SlashCommand::read(prompt) {
+        None => Ok(Answer::SILENT),
+        Some(SlashCommand::Status) => {
+            let found = look(hook.gate, &event.folder)?;
+            done(found.map_or_else(|| NO_LOOP.to_owned(), |found| reason::standing(&found)))
+        }
+        Some(SlashCommand::Cancel) => {
+            let canceled = cancel(hook.gate, &event.folder, Canceler::Person, hook.state)?;
+            done(canceled.map_or_else(
+                || NO_LOOP.to_owned(),
+                |it| format!("Canceled Ralph loop (was at iteration {})", it.iteration),
+            ))
+        }
+        Some(SlashCommand::Start(arguments)) => match LoopArguments::read(&arguments) {
+            Err(reason) => done(format!("No loop was started: {reason}.")),
+            Ok(arguments) if arguments.is_fresh => done(reason::FRESH.to_owned()),
+            Ok(arguments) if arguments.prompt.is_empty() => {
+                done("No loop was started: name its task behind the command.".to_owned())
+            }
+            Ok(arguments) => begin_typed(hook, event, &arguments),
+        },
+    }
+}
+
+/// Begins the loop that a user asked for by a command, in place of one that only the configuration asks for.
+fn begin_typed(
+    hook: &Hook<'_>,
+    event: &Event,
+    arguments: &LoopArguments,
+) -> Result<Answer, HarnessError> {
+    let new = NewLoop {
+        prompt: &arguments.prompt,
+        promise: arguments.promise.as_deref(),
+        max_iterations: arguments.max_iterations,
+        session: Some(&event.session),
+        now: now_ms() / 1000,
+    };
+    let path = match start(hook.gate, &event.folder, &new) {
+        Ok(path) => path,
+        Err(error) => {
+            let text = format!("No loop was started: {error}; {}.", error.help());
+            return Ok(Answer::Done { text });
+        }
+    };
+    Case::end_open(hook.gate, event, hook.state)?;
+    let begins = Event {
+        moment: Moment::SessionStart(Source::New),
+        ..event.clone()
+    };
+    if let Some(case) = Case::find(hook.gate, &begins, hook.surroundings())? {
+        case.open(hook, &begins)?;
+    }
+    Ok(Answer::Inform {
+        text: reason::BEGUN.to_owned(),
+        note: format!("Ralph loop: started, {}.", path.display()),
+    })
 }
 
 /// A session that is held and whose loop can't be read is not let go at once: whoever took the state away may be the agent.

@@ -23,6 +23,7 @@ mod opencode;
 pub mod person;
 mod project;
 mod reason;
+pub mod slash;
 pub mod state;
 pub mod transcript;
 

@@ -1,6 +1,7 @@
 //! What an agent and its person are told.
 
 use super::Harness;
+use super::loop_file::Found;
 use crate::engine::{LoopFile, ProgressLog, Verdict};
 use crate::evidence::beginning_of;
 use crate::runner::LoopFileRecord;
@@ -16,6 +17,30 @@ const LONGEST_ENTRY: usize = 1_000;
 /// What the agent is told once of a loop that began with its first stop.
 pub(super) const UNSEEN: &str = "Nobody saw what was there when this session began: its configuration and its protected files \
                                  are those of the newest commit.";
+
+/// What the agent is told of a loop that its user began.
+pub(super) const BEGUN: &str = "A Ralph loop has begun for this prompt. Work on its task. You may stop only when the checks of the \
+                                project pass and, if a promise is asked for, you end with it; otherwise you are told what is \
+                                missing and go on.";
+
+/// What the user is told who wants a fresh context for each iteration.
+pub(super) const FRESH: &str = "A session keeps its context. For a fresh one in each iteration, write the task to a file and run \
+                                `ralph-gate run --prompt-file TASK.md -- claude -p` in a terminal.";
+
+/// How a loop stands, for its user.
+pub(super) fn standing(found: &Found) -> String {
+    let file = &found.file;
+    let limit = match file.max_iterations {
+        0 => "as many as the profile allows".to_owned(),
+        limit => limit.to_string(),
+    };
+    let promise = file.completion_promise.as_deref().unwrap_or("none");
+    format!(
+        "Ralph loop: iteration {} of {limit}, promise {promise}, {}",
+        file.iteration,
+        found.path.display()
+    )
+}
 
 /// Why the agent must go on: what the gate found, what more there is to know, and the task again.
 pub(super) fn block(verdict: &Verdict, warnings: &[String], prompt: &str) -> String {

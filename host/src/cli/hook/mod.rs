@@ -280,6 +280,8 @@ fn judged(harness: Harness, answer: &Answer) -> Judged {
             Answer::Allow { .. } => "allow",
             Answer::Block { .. } => "block",
             Answer::Remind { .. } => "remind",
+            Answer::Done { .. } => "done",
+            Answer::Inform { .. } => "inform",
         },
         note: answer.note().map(str::to_owned),
     }
@@ -334,6 +336,7 @@ fn moment(moment: &Moment) -> String {
         Moment::Aborted => "aborted".to_owned(),
         Moment::SubagentStop => "subagent_stop".to_owned(),
         Moment::SessionStart(_) => "session_start".to_owned(),
+        Moment::Prompt(_) => "prompt".to_owned(),
         Moment::PreCompact => "pre_compact".to_owned(),
         Moment::Other(name) => name.clone(),
     }

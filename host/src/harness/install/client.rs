@@ -21,7 +21,13 @@ impl Harness {
     /// The events that ours hear of.
     pub(super) fn events(self) -> &'static [&'static str] {
         match self {
-            Self::ClaudeCode => &["Stop", "SubagentStop", "SessionStart", "PreCompact"],
+            Self::ClaudeCode => &[
+                "Stop",
+                "SubagentStop",
+                "SessionStart",
+                "UserPromptSubmit",
+                "PreCompact",
+            ],
             Self::Codex => &["Stop"],
             Self::Gemini => &["AfterAgent"],
             Self::Copilot => &["agentStop"],

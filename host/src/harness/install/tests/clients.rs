@@ -22,7 +22,7 @@ fn every_client_gets_the_hooks_that_it_understands() {
         (
             Harness::ClaudeCode,
             format!(
-                r#"{{"env":{{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP":"0"}},"hooks":{{"Stop":{claude},"SubagentStop":{claude},"SessionStart":{claude},"PreCompact":{claude}}}}}"#
+                r#"{{"env":{{"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP":"0"}},"hooks":{{"Stop":{claude},"SubagentStop":{claude},"SessionStart":{claude},"UserPromptSubmit":{claude},"PreCompact":{claude}}}}}"#
             ),
         ),
         (
