@@ -64,9 +64,11 @@ impl Loop<'_> {
         } = ProtectionReport::look(self.config, &self.terms, &self.excluded)?;
         self.stamps = taken.stamps;
         for warning in warnings {
-            let help = warning.help.iter().map(|help| format!("; {help}"));
-            let warning = warning.message.clone() + &help.collect::<String>();
-            self.watch.see(&LoopEvent::Warning(&warning));
+            let text = match &warning.help {
+                Some(help) => format!("{}; {help}", warning.message),
+                None => warning.message,
+            };
+            self.watch.see(&LoopEvent::Warning(&text));
         }
         let test_files = match unprotected {
             Some(_) => Some(self.take_test_files()?),
