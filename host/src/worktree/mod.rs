@@ -37,6 +37,7 @@ mod plain;
 mod protected;
 mod repository;
 mod rules;
+mod shadow;
 #[cfg(test)]
 mod tests;
 mod tree;
