@@ -97,7 +97,8 @@ impl Loop<'_> {
     fn unprotected_check(&self, protected: &ProtectedBaseline) -> Option<&str> {
         let check = self.config.counted_tests(&self.terms)?;
         let patterns = catalogue::tests_among(&self.config.tripwires.frozen);
-        let is_protected = protected.holds(&patterns).unwrap_or_default();
+        let is_protected =
+            protected.holds_test_items() || protected.holds(&patterns).unwrap_or_default();
         (!is_protected).then_some(check)
     }
 
