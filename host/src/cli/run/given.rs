@@ -1,11 +1,13 @@
 //! The configuration of a loop: a file, what the command line adds to it, or the command line alone.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use ralph_gate::config::{Config, ConfigError, starter};
-use ralph_gate::memory::course::{Given, LoopRecord};
+use ralph_gate::config::{self, Config, ConfigError, starter};
+use ralph_gate::memory::course::{Given, LoopRecord, RunnerCommand};
 use ralph_gate::memory::{SessionKey, View};
 use ralph_gate::runner::{self, RunError};
+use ralph_gate_component::Word as _;
 
 use super::super::args::RunArgs;
 use super::super::error::CliError;
@@ -41,6 +43,10 @@ pub(super) fn configuration(args: &RunArgs, terminal: &Terminal) -> Result<Confi
                 });
             }
             given.protection = Some(protection);
+            given.runners = runners(&given.checks, &config.workspace);
+            if let Some(line) = told(&given.runners).filter(|_| !terminal.is_json()) {
+                terminal.warn(|_| line.clone());
+            }
         }
     }
     config.give(&given)?;
@@ -49,6 +55,36 @@ pub(super) fn configuration(args: &RunArgs, terminal: &Terminal) -> Result<Confi
 
 fn given(args: &RunArgs) -> Given {
     Given::new(args.checks.clone(), args.iterations, args.budget.clone())
+}
+
+/// How those of the commands are run that start a known test runner.
+fn runners(checks: &[String], workspace: &Path) -> BTreeMap<String, RunnerCommand> {
+    let runner = |text: &String| {
+        let mut found = config::recognize(&config::check_command(text).ok()?)?;
+        // What can't run says so when it is run.
+        let _ = found.settle(|proposal| config::probe(workspace, proposal));
+        let format = found
+            .results
+            .map(|results| results.format.as_str().to_owned());
+        let argv = found.argv;
+        Some((text.clone(), RunnerCommand { argv, format }))
+    };
+    checks.iter().filter_map(runner).collect()
+}
+
+/// What is run in place of what was written, in a line.
+fn told(runners: &BTreeMap<String, RunnerCommand>) -> Option<String> {
+    let told = runners.iter().map(|(text, runner)| {
+        let argv = runner.argv.join(" ");
+        let counted = if runner.format.is_some() {
+            ", and its tests are counted"
+        } else {
+            ""
+        };
+        format!("`{text}` is run as `{argv}`{counted}")
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| format!("{}\n", told.join("; ")))
 }
 
 fn is_missing(error: &CliError) -> bool {
