@@ -325,7 +325,9 @@ fn named(differences: &[&Difference]) -> String {
         .map(|difference| {
             let part = difference.part.as_deref().unwrap_or_default();
             let path = &difference.path;
-            format!("{path}{part} ({})", what(difference.kind))
+            let reason = difference.reason.as_ref();
+            let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+            format!("{path}{part} ({}{reason})", what(difference.kind))
         })
         .collect();
     let more = match differences.len() - named.len() {
@@ -341,7 +343,9 @@ fn what(kind: DifferenceKind) -> &'static str {
         DifferenceKind::Removed => "removed",
         DifferenceKind::Changed => "changed",
         DifferenceKind::Retyped => "replaced by something else",
-        DifferenceKind::Unreadable => "unreadable",
+        DifferenceKind::Unreadable => "can't be read",
+        DifferenceKind::Unfollowed => "a new link to a directory that is not looked into",
+        DifferenceKind::Shadowing => "Python would import it in place of a protected file",
     }
 }
 
