@@ -217,7 +217,7 @@ fn several_ways_of_testing_give_several_checks() {
     assert_eq!(
         run.stdout,
         "wrote ralph-gate.toml\n\
-         check cargo_test: cargo test (found in Cargo.toml)\n\
+         check cargo_test: cargo test --no-fail-fast (found in Cargo.toml)\n\
          check go_test: go test -json ./... (found in go.mod)\n\
          check npm_test_web: npm test (found in web/package.json)\n\
          as comments cargo_clippy, go_vet, npm_lint_web\n\

@@ -54,6 +54,14 @@ pub(crate) const PYTEST: Project = Project {
         ),
         // pytest puts the directory of a test before all others.
         ("tests/calc.py", "def add(a, b):\n    return 3\n"),
+        // A package comes before a module of its name.
+        (
+            "tests/test_calc/__init__.py",
+            "__file__ = __file__.replace(\"/__init__.py\", \".py\")\n\
+             exec(compile(\"def test_adds(): pass\", __file__, \"exec\"))\n",
+        ),
+        // Where pytest sees an environment, it looks for no tests.
+        ("tests/pyvenv.cfg", ""),
     ],
     new_test: (
         "tests/test_more.py",
@@ -81,10 +89,16 @@ pub(crate) const JEST: Project = Project {
     ),
     weakened: "test('adds', () => expect(3).toBe(3));\n",
     skipped: "const { add } = require('./calc');\ntest.skip('adds', () => expect(add(1, 2)).toBe(3));\n",
-    rigged: &[(
-        "jest.config.js",
-        "module.exports = { testPathIgnorePatterns: ['calc.test.js'], passWithNoTests: true };\n",
-    )],
+    rigged: &[
+        (
+            "jest.config.js",
+            "module.exports = { testPathIgnorePatterns: ['calc.test.js'], passWithNoTests: true };\n",
+        ),
+        (
+            "coverage/__mocks__/expect.js",
+            "module.exports = { expect: () => ({ toBe() {} }) };\n",
+        ),
+    ],
     new_test: (
         "more.test.js",
         "const { add } = require('./calc');\ntest('adds nothing', () => expect(add(1, 0)).toBe(1));\n",
@@ -118,6 +132,14 @@ pub(crate) const VITEST: Project = Project {
         (
             "vitest.projects.js",
             "export default [{ test: { exclude: ['calc.test.js'], passWithNoTests: true } }];\n",
+        ),
+        // vite runs it, and what it writes looks like results.
+        (
+            "postcss.config.cjs",
+            "const file = process.argv.find(it => it.startsWith('--outputFile=')).split('=')[1];\n\
+             require('fs').writeFileSync(file, '<testsuites tests=\"1\" failures=\"0\" errors=\"0\"><testsuite \
+             name=\"calc.test.js\" tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"0\"><testcase classname=\"calc.test.js\" \
+             name=\"adds\"/></testsuite></testsuites>');\nprocess.exit(0);\n",
         ),
     ],
     new_test: (
@@ -306,6 +328,8 @@ pub(crate) const MAKE: Project = Project {
         ("check", "exit 0\n"),
         // A file of the target's name, which nothing has to make.
         ("test", ""),
+        // With its built-in rules, make would run it to make the makefile.
+        ("Makefile.sh", "printf 'test:\\n\\ttrue\\n' > Makefile\n"),
     ],
     new_test: ("tests/more.sh", SH_MORE),
     others: &[

@@ -17,8 +17,10 @@ pub struct Ecosystem {
     pub runner: &'static [&'static str],
     /// Files of which only these values steer the runner.
     pub parts: &'static [(&'static str, &'static [&'static str])],
-    /// What tools write beside the file that tells of the ecosystem.
+    /// What tools write beside the file that tells of the ecosystem. No test of the project's own is in it.
     pub generated: &'static [&'static str],
+    /// The parts of that in which no runner looks for its settings, or which tools fill with copies of them.
+    pub inert: &'static [&'static str],
     /// What tools write anywhere, beside tests too.
     pub caches: &'static [&'static str],
 }
@@ -53,11 +55,24 @@ pub const PYTHON: Ecosystem = Ecosystem {
         "tox.ini",
         "noxfile.py",
         "uv.toml",
-        "{pytest,unittest,sitecustomize,usercustomize}.{py,pyc,*.so}",
-        "**/{pytest,_pytest,unittest,sitecustomize,usercustomize}/__init__.*",
+        // What the runner imports, by names that projects hardly use themselves.
+        "{pytest,unittest,sitecustomize,usercustomize,pluggy,iniconfig,exceptiongroup,tomli}.{py,pyc,so,*.so}",
+        "**/{pytest,_pytest,unittest,sitecustomize,usercustomize,pluggy,iniconfig,exceptiongroup,tomli}/__init__.*",
+        // The others, where they come before installed packages.
+        "/{packaging,pygments}.{py,pyc,so,*.so}",
+        "/{packaging,pygments}/__init__.*",
+        "/src/{packaging,pygments}.{py,pyc,so,*.so}",
+        "/src/{packaging,pygments}/__init__.*",
         "*.pth",
-        "**/*.egg-info/entry_points.txt",
-        "*.dist-info/",
+        // Python reads the names of these without regard to case.
+        "**/*.[eE][gG][gG]-[iI][nN][fF][oO]/entry_points.txt",
+        "*.[dD][iI][sS][tT]-[iI][nN][fF][oO]/",
+        // In a directory with one of these, which looks like an environment, pytest finds no tests.
+        "pyvenv.cfg",
+        "conda-meta/",
+        "**/bin/[aA]ctivate*",
+        // They run before the tests beside them.
+        "**/{tests,test}/**/__init__.{pyc,so,*.so}",
     ],
     parts: &[
         (
@@ -81,6 +96,7 @@ pub const PYTHON: Ecosystem = Ecosystem {
         ("**/{tests,test}/**/*.py", PLUGINS),
     ],
     generated: &[".venv", "venv", ".tox", ".nox"],
+    inert: &[".venv", "venv", ".tox", ".nox"],
     caches: &["__pycache__", ".pytest_cache"],
 };
 
@@ -121,6 +137,11 @@ pub const JAVASCRIPT: Ecosystem = Ecosystem {
         "vitest.projects.*",
         "vitest.setup.*",
         "vite.config.*",
+        // vite runs them.
+        "postcss.config.*",
+        ".postcssrc*",
+        "tailwind.config.*",
+        "svelte.config.*",
         "setupTests.*",
         "playwright.config.*",
         "cypress.config.*",
@@ -149,6 +170,8 @@ pub const JAVASCRIPT: Ecosystem = Ecosystem {
         ".pnpmfile.*",
         "pnpm-workspace.yaml",
         "__mocks__/",
+        // Scripts find these before the programs of the system.
+        "**/node_modules/.bin/{node,sh,bash,env,find,watchman,git,make}",
     ],
     parts: &[(
         "package.json",
@@ -162,6 +185,7 @@ pub const JAVASCRIPT: Ecosystem = Ecosystem {
             "/c8",
             "/nyc",
             "/babel",
+            "/postcss",
             "/overrides",
             "/resolutions",
             "/pnpm",
@@ -180,6 +204,12 @@ pub const JAVASCRIPT: Ecosystem = Ecosystem {
         ".turbo",
         ".cache",
     ],
+    // jest looks for `__mocks__` everywhere but in node_modules, and of that programs in `.bin` come before all others.
+    inert: &[
+        "node_modules/{[!.]*,.[!b]*}",
+        ".next/standalone/**/.env*",
+        ".nuxt/tailwind*",
+    ],
     caches: &[],
 };
 
@@ -193,6 +223,7 @@ pub const DENO: Ecosystem = Ecosystem {
     runner: &["import_map.json"],
     parts: &[("deno.json", DENO_PARTS), ("deno.jsonc", DENO_PARTS)],
     generated: &[],
+    inert: &[],
     caches: &[],
 };
 
@@ -223,25 +254,31 @@ pub const CARGO: Ecosystem = Ecosystem {
         (
             "Cargo.toml",
             &[
-                "/lib/test",
-                "/lib/doctest",
-                "/lib/harness",
-                "/lib/path",
+                "/lib",
+                "/bin",
+                "/example",
+                "/bench",
                 "/test",
                 "/dev-dependencies",
                 "/build-dependencies",
                 "/workspace/dependencies",
+                "/workspace/members",
                 "/workspace/default-members",
                 "/workspace/exclude",
                 "/patch",
                 "/replace",
                 "/profile",
+                "/package/autolib",
+                "/package/autobins",
+                "/package/autoexamples",
+                "/package/autobenches",
                 "/package/autotests",
                 "/package/build",
             ],
         ),
     ],
     generated: &["target"],
+    inert: &["target"],
     caches: &[],
 };
 
@@ -253,11 +290,13 @@ pub const GO: Ecosystem = Ecosystem {
         "testdata/",
         "{testutil,testutils,testhelper,testhelpers}/",
     ],
-    locks: &["go.mod", "go.sum"],
-    runner: &["go.work", "go.work.sum", "go.env", "vendor/"],
+    locks: &["go.sum"],
+    // A directory with a go.mod of its own is no part of the module: its tests would not run.
+    runner: &["go.mod", "go.work", "go.work.sum", "go.env", "vendor/"],
     // It decides which tests run, and how the program ends.
     parts: &[("*_test.go", &["/func/TestMain"])],
     generated: &[],
+    inert: &[],
     caches: &[],
 };
 
@@ -299,6 +338,7 @@ pub const JVM: Ecosystem = Ecosystem {
     ],
     parts: &[],
     generated: &["build", "target", ".gradle"],
+    inert: &["build", "target", ".gradle"],
     caches: &["**/buildSrc/{build,.gradle}"],
 };
 
@@ -329,6 +369,7 @@ pub const DOTNET: Ecosystem = Ecosystem {
     ],
     parts: &[],
     generated: &["bin", "obj", "TestResults"],
+    inert: &["bin", "obj", "TestResults"],
     // A project of tests is built beside its tests.
     caches: &["**/*{.Test,Tests}/{bin,obj,TestResults}"],
 };
@@ -341,6 +382,7 @@ pub const ELIXIR: Ecosystem = Ecosystem {
     runner: &["test_helper.exs"],
     parts: &[],
     generated: &["_build", "deps"],
+    inert: &["_build", "deps"],
     caches: &[],
 };
 
@@ -358,6 +400,7 @@ pub const PHP: Ecosystem = Ecosystem {
     ],
     parts: &[("composer.json", &["/scripts", "/autoload-dev", "/config"])],
     generated: &["vendor", ".phpunit.cache", ".phpunit.result.cache"],
+    inert: &["vendor", ".phpunit.cache", ".phpunit.result.cache"],
     caches: &[],
 };
 
@@ -375,6 +418,7 @@ pub const RUBY: Ecosystem = Ecosystem {
     ],
     parts: &[],
     generated: &["vendor/bundle"],
+    inert: &["vendor/bundle"],
     caches: &[],
 };
 
@@ -386,6 +430,7 @@ pub const SWIFT: Ecosystem = Ecosystem {
     runner: &[".swift-version"],
     parts: &[],
     generated: &[".build"],
+    inert: &[".build"],
     caches: &[],
 };
 
@@ -409,6 +454,7 @@ pub const CMAKE: Ecosystem = Ecosystem {
     ],
     parts: &[],
     generated: &["build", "cmake-build-*"],
+    inert: &["build", "cmake-build-*"],
     caches: &[],
 };
 
@@ -420,6 +466,7 @@ pub const DART: Ecosystem = Ecosystem {
     runner: &["dart_test.yaml", "build.yaml"],
     parts: &[("pubspec.yaml", &["/dependency_overrides"])],
     generated: &[".dart_tool", "build"],
+    inert: &[".dart_tool", "build"],
     caches: &[],
 };
 
@@ -430,6 +477,12 @@ pub const TASK_FILES: &[&str] = &[
     "makefile",
     "Makefile",
     "*.mk",
+    // From these, make makes makefiles anew by its built-in rules.
+    "{GNUmakefile,makefile,Makefile,*.mk}.{C,F,S,c,cc,ch,cpp,f,l,m,mod,o,p,r,s,sh,w,web,y,ym}",
+    "{GNUmakefile,makefile,Makefile,*.mk},v",
+    "s.{GNUmakefile,makefile,Makefile,*.mk}",
+    "RCS/",
+    "SCCS/",
     "justfile",
     ".justfile",
     "Justfile",
@@ -467,6 +520,7 @@ pub const TASKS: Ecosystem = Ecosystem {
     runner: TASK_FILES,
     parts: &[],
     generated: &[],
+    inert: &[],
     caches: &[],
 };
 
@@ -490,6 +544,7 @@ pub const CI: Ecosystem = Ecosystem {
     runner: &[],
     parts: &[],
     generated: &[],
+    inert: &[],
     caches: &[],
 };
 
@@ -502,9 +557,12 @@ pub const ALL: &[Ecosystem] = &[
     CI,
 ];
 
+/// Where programs of npm packages are, in a directory with packages.
+pub const NPM_PROGRAMS: &str = "node_modules/.bin/";
+
 /// Whether a pattern is one of these: then it means something although no file matches it.
 pub fn is_known(pattern: &str) -> bool {
-    if pattern.contains(BESIDE_TESTS) {
+    if pattern.contains(BESIDE_TESTS) || pattern.contains(NPM_PROGRAMS) {
         return true;
     }
     ALL.iter().any(|ecosystem| {
@@ -531,11 +589,15 @@ pub fn source_files() -> Vec<String> {
     without_generated(SOURCES.iter())
 }
 
-/// The patterns of test files, with those of these that are no lock files: the operator may call tests whatever he likes.
+/// The patterns of test files, with those of these that are neither lock files nor settings: the operator may call tests whatever he likes.
 pub fn tests_among(frozen: &[String]) -> Vec<String> {
     let is_lock = |pattern: &str| {
         let mut ecosystems = ALL.iter();
-        ecosystems.any(|ecosystem| ecosystem.locks.contains(&pattern))
+        ecosystems.any(|ecosystem| {
+            [ecosystem.locks, ecosystem.runner]
+                .concat()
+                .contains(&pattern)
+        })
     };
     let own = frozen
         .iter()

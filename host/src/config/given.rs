@@ -1,5 +1,6 @@
 //! What the command line adds to a configuration: checks and limits.
 
+use ralph_gate_component::Word as _;
 use ralph_gate_component::tree::decode::{Decoder, Path};
 use ralph_gate_component::tree::{Entry, Source, TextFormat, Value};
 
@@ -7,7 +8,8 @@ use super::check::{Check, CheckProgram};
 use super::error::ConfigError;
 use super::request::Start;
 use super::{Config, json as texts};
-use crate::memory::course::Given;
+use crate::evidence::reports::TestFormat;
+use crate::memory::course::{Given, RunnerCommand};
 
 /// The longest id that is made from a command, in bytes.
 const MAX_ID: usize = 40;
@@ -33,8 +35,13 @@ impl Config {
                 reason,
             })?;
             let id = self.free_id(text);
-            let program = CheckProgram::new(argv);
-            self.checks.insert(id.clone(), Check::Command { program });
+            let check = match given.runners.get(text) {
+                Some(runner) => run_by(runner),
+                None => Check::Command {
+                    program: CheckProgram::new(argv),
+                },
+            };
+            self.checks.insert(id.clone(), check);
             self.given.ids.push(id);
         }
         if let Some(protection) = &given.protection {
@@ -73,6 +80,22 @@ impl Config {
         let mut candidates = std::iter::once(id.clone()).chain(others);
         let free = candidates.find(|candidate| !self.checks.contains_key(candidate));
         free.unwrap_or(id)
+    }
+}
+
+/// A check that runs a test runner, and counts its tests where their results can be read.
+fn run_by(runner: &RunnerCommand) -> Check {
+    let program = CheckProgram::new(runner.argv.clone());
+    let named = |format: &&TestFormat| Some(format.as_str()) == runner.format.as_deref();
+    match TestFormat::ALL.iter().find(named).copied() {
+        Some(format) => Check::TestsGreen {
+            program,
+            format: Some(format),
+            report: None,
+            min_tests: 1,
+            allow_skipped: true,
+        },
+        None => Check::Command { program },
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod json;
 pub(crate) mod place;
 mod probe;
 mod request;
+mod runner_command;
 pub mod schema;
 mod sections;
 pub mod starter;
@@ -33,8 +34,9 @@ pub(crate) use given::shell_word;
 pub use given::{check_budget, check_command};
 pub use probe::probe;
 pub use request::{NamedCheck, Promises, Request, Task, Terms};
+pub use runner_command::recognize;
 pub use sections::{Agent, Git, Memory, Progress, Report, Telemetry, Tripwires};
-pub use survey::{Proposal, Results, Survey, survey};
+pub use survey::{Fallback, Proposal, Results, Survey, survey};
 pub use words::{AdapterName, KindName, Leftovers, PrimaryMetric, PromptTo, RecordName, WasiGrant};
 
 /// The names that a configuration may have, in the order in which they are looked for.

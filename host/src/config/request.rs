@@ -216,18 +216,15 @@ impl Config {
 
     /// What can't work: problems of the configuration and of checks that the command line gave, by their paths, and other
     /// problems of the command line.
-    pub(crate) fn cannot_work(
-        &self,
-        problems: Vec<Problem>,
-        mut arguments: Vec<Problem>,
-    ) -> ConfigError {
-        let mut of_file = Vec::new();
+    pub(crate) fn cannot_work(&self, problems: Vec<Problem>, others: Vec<Problem>) -> ConfigError {
+        let (mut of_file, mut arguments) = (Vec::new(), Vec::new());
         for problem in problems {
             match self.given_at(&problem.path) {
                 Some(path) => arguments.push(Problem { path, ..problem }),
                 None => of_file.push(problem),
             }
         }
+        arguments.extend(others);
         let problems = self.located(of_file);
         let mut all = problems.iter().chain(&arguments);
         let message = match (all.next(), all.count()) {

@@ -24,6 +24,8 @@ pub struct Plan {
     pub ecosystems: Vec<&'static Ecosystem>,
     /// What tools write, as patterns.
     pub generated: BTreeSet<String>,
+    /// The parts of that in which nothing steers a runner, as patterns.
+    pub inert: BTreeSet<String>,
     /// Files that may not appear because of what else is there, as patterns.
     pub protected: Vec<String>,
 }
@@ -45,8 +47,8 @@ impl Plan {
         survey: Survey,
         mut probe: impl FnMut(&Proposal) -> Result<(), String>,
     ) -> Self {
-        let planned = |proposal: Proposal| Planned {
-            problem: probe(&proposal).err(),
+        let planned = |mut proposal: Proposal| Planned {
+            problem: proposal.settle(&mut probe).err(),
             proposal,
         };
         let mut ecosystems = survey.ecosystems;
@@ -62,6 +64,7 @@ impl Plan {
             lints: survey.lints,
             ecosystems,
             generated: survey.generated,
+            inert: survey.inert,
             protected: survey.protected,
         }
     }
@@ -347,15 +350,14 @@ fn tripwires(plan: &Plan) -> String {
         .ecosystems
         .iter()
         .flat_map(|ecosystem| ecosystem.caches);
-    let except: Vec<String> = plan
-        .generated
-        .iter()
-        .map(String::as_str)
-        .chain(caches.copied())
-        .map(|pattern| format!("!{pattern}"))
-        .collect();
-    frozen.extend(except.iter().cloned());
-    protected.extend(except);
+    let caches: Vec<String> = caches.map(|pattern| format!("!{pattern}")).collect();
+    let except = |patterns: &BTreeSet<String>| -> Vec<String> {
+        let patterns = patterns.iter().map(|pattern| format!("!{pattern}"));
+        patterns.chain(caches.iter().cloned()).collect()
+    };
+    frozen.extend(except(&plan.generated));
+    // A runner may look for its settings where no test is.
+    protected.extend(except(&plan.inert));
     protected.extend(SAMPLES.iter().map(|pattern| format!("!{pattern}")));
     let has = |named: Ecosystem| plan.ecosystems.iter().any(|it| it.name == named.name);
     let mut text = FROZEN.to_owned();
@@ -617,6 +619,75 @@ mod tests {
             let compared = compared.unwrap();
             assert_eq!(compared.len(), differences, "{compared:?}");
         }
+    }
+
+    #[test]
+    fn settings_are_protected_where_tools_write_unless_tools_write_settings_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let write_file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let script = r#"{"scripts": {"test": "c8 jest"}}"#;
+        write_file("package.json", script);
+        write_file("web/package.json", script);
+        write_file("node_modules/.bin/jest", "jest");
+        let plan = Plan::new(folder.path(), survey(folder.path()), |_| Ok(()));
+        let config =
+            Config::read(Path::new("ralph-gate.toml"), &write(&plan, Client::Claude)).unwrap();
+        let taken = Baseline::take(folder.path(), &config.tripwires.protection(), &[]).unwrap();
+        let own: Vec<&String> = taken.unmatched.iter().filter(|it| !is_known(it)).collect();
+        assert!(own.is_empty(), "{own:?}");
+        let compare = || {
+            let compared = taken
+                .baseline
+                .compare(folder.path(), &mut Stamps::default());
+            let paths = compared.unwrap().into_iter();
+            paths.map(|difference| difference.path).collect::<Vec<_>>()
+        };
+        for name in [
+            "node_modules/a/jest.config.js",
+            "node_modules/.cache/__mocks__/a.js",
+            "node_modules/.bin/other",
+            "web/node_modules/a/__mocks__/a.js",
+            ".next/standalone/web/.env",
+            ".nuxt/tailwind.config.cjs",
+            "coverage/a.test.js",
+        ] {
+            write_file(name, "x");
+        }
+        assert_eq!(compare(), [""; 0]);
+        let noticed = [
+            ".next/__mocks__/a.js",
+            "coverage/__mocks__/expect.js",
+            "node_modules/.bin/jest",
+            "node_modules/.bin/node",
+            "web/coverage/__mocks__/a.js",
+            "web/node_modules/.bin/jest",
+        ];
+        for name in noticed {
+            write_file(name, "x");
+        }
+        assert_eq!(compare(), noticed);
+    }
+
+    #[test]
+    fn where_the_first_command_can_not_run_the_fallback_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("Makefile"), "test: prog\n").unwrap();
+        let plan = |needs_rules: bool| {
+            let plan = Plan::new(folder.path(), survey(folder.path()), |proposal| {
+                if proposal.argv.contains(&"-r".to_owned()) && needs_rules {
+                    Err("other commands".to_owned())
+                } else {
+                    Ok(())
+                }
+            });
+            write(&plan, Client::Claude)
+        };
+        assert!(plan(false).contains(r#"argv = ["make", "-B", "-r", "test"]"#));
+        assert!(plan(true).contains("\nargv = [\"make\", \"-B\", \"test\"]\n"));
     }
 
     #[test]

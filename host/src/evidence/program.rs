@@ -1,11 +1,13 @@
 //! Runs a check's program, once or more often, and keeps what it printed.
 
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::Finding;
 use super::environment::Environment;
 use super::gather::Scene;
+use super::private_directory::PrivateDirectory;
 use super::record::{Attempt, Stream, name_leftover};
 use crate::config::CheckProgram;
 use crate::engine::Outcome;
@@ -27,6 +29,8 @@ pub(super) fn run(scene: &Scene<'_>, program: &CheckProgram, extra: usize) -> Re
         program.pass_env.iter().map(String::as_str),
         &program.env,
     );
+    let mut environment = environment.variables;
+    let cache = private_cache(&mut environment)?;
     let kept = program.max_output_bytes as usize;
     let prepared = Program {
         argv: program.argv.clone(),
@@ -34,7 +38,7 @@ pub(super) fn run(scene: &Scene<'_>, program: &CheckProgram, extra: usize) -> Re
             Some(directory) => scene.workspace.join(directory),
             None => scene.workspace.to_owned(),
         },
-        environment: environment.variables,
+        environment,
         input: Vec::new(),
         timeout: program.timeout(),
         keep: Keep {
@@ -44,8 +48,26 @@ pub(super) fn run(scene: &Scene<'_>, program: &CheckProgram, extra: usize) -> Re
     };
     let ended = process::run(&prepared, scene.stop, &mut |_| ())
         .map_err(|error| Finding::error(error.to_string()))?;
+    drop(cache);
     let attempt = attempt(program, &ended, kept);
     Ok(Run { ended, attempt })
+}
+
+/// Where Python looks for compiled modules before it looks in `__pycache__`.
+const PYTHON_CACHE: &str = "PYTHONPYCACHEPREFIX";
+
+/// An empty directory for what Python compiles, unless the user names one: what an agent put into `__pycache__` in the work
+/// is not read then. It lasts as long as what is returned.
+fn private_cache(
+    environment: &mut BTreeMap<OsString, OsString>,
+) -> Result<Option<PrivateDirectory>, Finding> {
+    if environment.contains_key(OsStr::new(PYTHON_CACHE)) {
+        return Ok(None);
+    }
+    let directory = PrivateDirectory::new()
+        .map_err(|error| Finding::error(format!("no temporary directory can be made: {error}")))?;
+    environment.insert(PYTHON_CACHE.into(), directory.path().into());
+    Ok(Some(directory))
 }
 
 fn attempt(program: &CheckProgram, ended: &Ended, kept: usize) -> Attempt {

@@ -150,6 +150,19 @@ fn a_command_gets_its_own_variables_and_folder_and_no_secrets() {
 }
 
 #[test]
+fn python_gets_an_empty_cache_for_each_run_unless_the_user_names_one() {
+    // That removes it only if it is empty.
+    let bench = command(r#"["sh", "-c", "rmdir \"$PYTHONPYCACHEPREFIX\""]"#, "");
+    assert_eq!(bench.only().0, Outcome::Pass);
+    assert_eq!(bench.only().0, Outcome::Pass);
+    let bench = command(
+        r#"["sh", "-c", "test \"$PYTHONPYCACHEPREFIX\" = mine"]"#,
+        "env = { PYTHONPYCACHEPREFIX = \"mine\" }",
+    );
+    assert_eq!(bench.only().0, Outcome::Pass);
+}
+
+#[test]
 fn a_check_is_tried_again_and_every_attempt_is_kept() {
     let bench = command(
         r#"["sh", "-c", "test -f second || { touch second; exit 1; }"]"#,

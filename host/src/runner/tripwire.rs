@@ -64,9 +64,11 @@ impl Loop<'_> {
         } = ProtectionReport::look(self.config, &self.terms, &self.excluded)?;
         self.stamps = taken.stamps;
         for warning in warnings {
-            let help = warning.help.iter().map(|help| format!("; {help}"));
-            let warning = warning.message.clone() + &help.collect::<String>();
-            self.watch.see(&LoopEvent::Warning(&warning));
+            let text = match &warning.help {
+                Some(help) => format!("{}; {help}", warning.message),
+                None => warning.message,
+            };
+            self.watch.see(&LoopEvent::Warning(&text));
         }
         let test_files = match unprotected {
             Some(_) => Some(self.take_test_files()?),
@@ -323,7 +325,9 @@ fn named(differences: &[&Difference]) -> String {
         .map(|difference| {
             let part = difference.part.as_deref().unwrap_or_default();
             let path = &difference.path;
-            format!("{path}{part} ({})", what(difference.kind))
+            let reason = difference.reason.as_ref();
+            let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+            format!("{path}{part} ({}{reason})", what(difference.kind))
         })
         .collect();
     let more = match differences.len() - named.len() {
@@ -339,7 +343,9 @@ fn what(kind: DifferenceKind) -> &'static str {
         DifferenceKind::Removed => "removed",
         DifferenceKind::Changed => "changed",
         DifferenceKind::Retyped => "replaced by something else",
-        DifferenceKind::Unreadable => "unreadable",
+        DifferenceKind::Unreadable => "can't be read",
+        DifferenceKind::Unfollowed => "a new link to a directory that is not looked into",
+        DifferenceKind::Shadowing => "Python would import it in place of a protected file",
     }
 }
 

@@ -99,11 +99,11 @@ pub(super) fn rust_tests(text: &str) -> Vec<SourceItem> {
         };
         inner.retain(|function| source.is_plain_test(function));
         let scope = scopes.get(outer.from).copied();
-        let addition = source.addition(&outer, scope.unwrap_or(Scope::Module));
+        let addition = source.addition(&outer, scope.unwrap_or(Scope::Module), &scopes);
         found.push((outer.name.clone(), source.words(&outer, &inner), addition));
         let inner = inner.iter().map(|function| {
             let name = format!("{}::{}", outer.name, function.name);
-            let addition = source.addition(function, Scope::Module);
+            let addition = source.addition(function, Scope::Module, &scopes);
             (name, source.words(function, &[]), addition)
         });
         found.extend(inner);
@@ -264,9 +264,9 @@ impl<'t> Tokens<'t> {
     }
 
     /// Where an item may be added.
-    fn addition(&self, item: &Range, scope: Scope) -> Addition {
+    fn addition(&self, item: &Range, scope: Scope, scopes: &[Scope]) -> Addition {
         let is_test = item.is_function && self.is_plain_test(item);
-        let is_module = item.name.starts_with("mod ") || item.is_inner;
+        let is_module = item.is_inner || self.is_module_of_tests(item);
         let is_macro = |at| matches!(self.word(at), "macro_rules" | "macro");
         if self.reaches(item.from, item.to) {
             Addition::Nowhere
@@ -274,11 +274,38 @@ impl<'t> Tokens<'t> {
             Addition::Anywhere
         } else if (item.from..item.to).any(is_macro) {
             Addition::Nowhere
-        } else if is_module {
+        } else if is_module && !self.is_seen(item, scopes) {
             Addition::Anywhere
         } else {
             Addition::InNewTestFiles
         }
+    }
+
+    /// Whether an item is a module in this file, or in one that has the name of tests: another one could take the place of
+    /// what is tested.
+    fn is_module_of_tests(&self, item: &Range) -> bool {
+        let name = item.name.strip_prefix("mod ");
+        let is_here = item
+            .to
+            .checked_sub(1)
+            .is_some_and(|at| self.word(at) == "}");
+        name.is_some_and(|name| is_here || name.contains("test"))
+    }
+
+    /// Whether what is in a module can be seen from outside of it.
+    fn is_seen(&self, item: &Range, scopes: &[Scope]) -> bool {
+        // The items of a module in this file stand in its block.
+        let own = usize::from(!item.is_inner);
+        let mut depth = 0_usize;
+        (item.begin..item.to).any(|at| {
+            match self.word(at) {
+                "{" | "(" | "[" => depth += 1,
+                "}" | ")" | "]" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            let is_of_macro = scopes.get(at) == Some(&Scope::Macro);
+            self.word(at) == "pub" && depth >= own && (depth == own || is_of_macro)
+        })
     }
 
     /// Whether an attribute between two tokens reaches beyond its item.
@@ -343,16 +370,14 @@ impl<'t> Tokens<'t> {
             }
             let scope = open.last().copied().unwrap_or(Scope::Module);
             scopes.push(scope);
-            match word {
-                "{" => open.push(self.scope_of(at, scope)),
-                "(" | "[" => open.push(scope),
-                _ => {}
+            if matches!(word, "{" | "(" | "[") {
+                open.push(self.scope_of(at, scope));
             }
         }
         scopes
     }
 
-    /// What a block is that opens here.
+    /// What a bracket is that opens here.
     fn scope_of(&self, open: usize, around: Scope) -> Scope {
         let before = |count: usize| open.checked_sub(count).map_or("", |at| self.word(at));
         match around {
@@ -731,6 +756,7 @@ mod tests {
             "#[cfg(test)] mod t { fn help(a: u8) -> u8 { a } struct A; impl B for A {} #[rstest] fn a(b: u8) {} }",
             "#[cfg(all(test, unix))] #[allow(unused)] pub(crate) mod t { #[case(path)] fn a() {} }",
             "#[cfg(test)] mod tests;",
+            "#[cfg(test)] pub(crate) mod t { struct A(pub u8); impl A { pub fn a() {} } mod b { pub fn c() {} } }",
             "mod calc { #[cfg(test)] mod t { #[test] fn a() {} } }",
             "#![cfg(test)] use super::*; #[test] fn a() {}",
             "#[test] fn a() { macro_rules! b { () => {} } }",
@@ -759,6 +785,11 @@ mod tests {
             "#[cfg(test)] impl Add for A {}",
             "#[rstest] fn add(a: u8) -> u8 { a }",
             "mod calc { #[cfg(test)] use fake::*; }",
+            // These could take the place of what is tested, where that is left out of tests.
+            "#[cfg(test)] mod calc { pub fn add() -> u8 { 3 } }",
+            "#[cfg(test)] mod calc { id! { pub fn add() -> u8 { 3 } } }",
+            "#[cfg(test)] mod calc;",
+            "id!( #[cfg(test)] use fake::*; );",
         ] {
             assert_eq!(additions(text), [Addition::InNewTestFiles], "{text}");
         }

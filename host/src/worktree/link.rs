@@ -12,6 +12,17 @@ use super::protected::Finder;
 use super::rules::Rules;
 use super::walk::{Item, Kind, Step, Visitor, walk};
 
+/// What to do with a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follow {
+    /// What it leads to does not count.
+    No,
+    /// It is looked after: what it leads to counts as if it were there.
+    Known,
+    /// It was not there before: a file that may not appear may not be behind it either.
+    New,
+}
+
 /// A link, and what it leads to.
 pub(super) struct Link<'a, F> {
     pub(super) root: &'a Root,
@@ -24,11 +35,21 @@ pub(super) struct Link<'a, F> {
 
 impl<F: Finder> Link<'_, F> {
     /// Tells of the files that it leads to, as if they were in it. Further links are not followed.
-    pub(super) fn follow(self) -> Result<(), WorktreeError> {
+    pub(super) fn follow(self, follow: Follow) -> Result<(), WorktreeError> {
+        if follow == Follow::No || (follow == Follow::New && !self.leads_to_folder(self.path)) {
+            return Ok(());
+        }
         let Some((target, real)) = self.target() else {
+            if follow == Follow::New {
+                self.finder.unfollowed(self.path);
+            }
             return Ok(());
         };
-        let mut behind = Behind { real, link: self };
+        let mut behind = Behind {
+            real,
+            follow,
+            link: self,
+        };
         if target.is_dir() {
             let Ok(folder) = Root::open(&target) else {
                 return Ok(());
@@ -52,6 +73,11 @@ impl<F: Finder> Link<'_, F> {
         behind.item(&item).map(|_| ())
     }
 
+    /// Whether a link of the workspace leads to a directory, wherever that is.
+    fn leads_to_folder(&self, link: &[u8]) -> bool {
+        self.root.path.join(name::path(link)).is_dir()
+    }
+
     /// Where it leads: itself, and relative to the workspace. None if that is outside, around the link itself, or not
     /// looked after.
     fn target(&self) -> Option<(PathBuf, Vec<u8>)> {
@@ -72,6 +98,7 @@ struct Behind<'a, F> {
     link: Link<'a, F>,
     /// What it leads to, relative to the workspace.
     real: Vec<u8>,
+    follow: Follow,
 }
 
 impl<F: Finder> Visitor for Behind<'_, F> {
@@ -85,7 +112,9 @@ impl<F: Finder> Visitor for Behind<'_, F> {
             path: &path,
             ..*item
         };
-        if item.kind == Kind::Closed {
+        if self.follow == Follow::New {
+            self.new_item(&item);
+        } else if item.kind == Kind::Closed {
             self.link.finder.closed(&item, self.link.root)?;
         } else if let Some(matched) = self.link.rules.matching(&path) {
             self.link.finder.found(&item, &matched, self.link.root)?;
@@ -94,5 +123,18 @@ impl<F: Finder> Visitor for Behind<'_, F> {
             Kind::Folder => Step::Into,
             _ => Step::Over,
         })
+    }
+}
+
+impl<F: Finder> Behind<'_, F> {
+    /// What a new link leads to stands for nothing that was there: it can only be too much.
+    fn new_item(&mut self, item: &Item<'_>) {
+        self.link.finder.passed(item);
+        if let Some(matched) = self.link.rules.matching(item.path) {
+            self.link.finder.behind(item, &matched);
+        }
+        if item.kind == Kind::Link && self.link.leads_to_folder(item.path) {
+            self.link.finder.unfollowed(item.path);
+        }
     }
 }

@@ -38,6 +38,7 @@ mod plain;
 mod protected;
 mod repository;
 mod rules;
+mod shadow;
 #[cfg(test)]
 mod tests;
 mod tree;

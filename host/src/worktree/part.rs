@@ -30,6 +30,22 @@ pub(super) struct Part {
     pub(super) arrival: Arrival,
 }
 
+/// The parts of a file, and why it could not be read as its name promises. Then every part stands for the whole file.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    pub(super) parts: Found,
+    pub(super) problem: Option<String>,
+}
+
+impl From<Found> for Reading {
+    fn from(parts: Found) -> Self {
+        Self {
+            parts,
+            problem: None,
+        }
+    }
+}
+
 /// How the parts of a file are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Syntax {
@@ -81,18 +97,31 @@ pub(super) fn is_named(part: &str, pointers: &[String]) -> bool {
     pointers.iter().any(is_named)
 }
 
+/// Whether a part is a test in a source file.
+pub(super) fn is_test(part: &str) -> bool {
+    part.starts_with(RUST_TESTS)
+}
+
 /// The parts of a file's content. Where the content can't be read as its name promises, it counts as a whole.
-pub(super) fn read(path: &[u8], content: &[u8], pointers: &[String]) -> Found {
+pub(super) fn read(path: &[u8], content: &[u8], pointers: &[String]) -> Reading {
     let arrival = arrival(path);
-    let parts = |parts: Parts| arriving(parts, arrival);
-    let text = str::from_utf8(content).ok();
-    let found = match (text, syntax(path)) {
-        (Some(text), Some(Syntax::Tree(format))) => in_tree(text, format, pointers).map(parts),
-        (Some(text), Some(Syntax::Sections)) => Some(parts(in_sections(text, pointers))),
-        (Some(text), Some(syntax)) => in_source(text, syntax, arrival, pointers),
-        _ => None,
+    let counted = |problem: Option<String>| Reading {
+        parts: whole(path, Digest::of(&[b"content", content]), pointers),
+        problem,
     };
-    found.unwrap_or_else(|| whole(path, Digest::of(&[b"content", content]), pointers))
+    let Ok(text) = str::from_utf8(content) else {
+        return counted(Some("it is not UTF-8".to_owned()));
+    };
+    let found = match syntax(path) {
+        Some(Syntax::Tree(format)) => match in_tree(text, format, pointers) {
+            Ok(parts) => Some(arriving(parts, arrival)),
+            Err(problem) => return counted(Some(problem)),
+        },
+        Some(Syntax::Sections) => Some(arriving(in_sections(text, pointers), arrival)),
+        Some(syntax) => in_source(text, syntax, arrival, pointers),
+        None => None,
+    };
+    found.map_or_else(|| counted(None), Reading::from)
 }
 
 /// Every part is the same: that of something without parts.
@@ -123,8 +152,10 @@ fn syntax(path: &[u8]) -> Option<Syntax> {
     }
 }
 
-fn in_tree(text: &str, format: TextFormat, pointers: &[String]) -> Option<Parts> {
-    let root = Source::new(text, format).read_settings().ok()?;
+/// The values that pointers name, or why the text can't be read.
+fn in_tree(text: &str, format: TextFormat, pointers: &[String]) -> Result<Parts, String> {
+    let read = Source::new(text, format).read_settings();
+    let root = read.map_err(|problem| format!("line {}: {}", problem.line, problem.message))?;
     let part = |pointer: &String| {
         let node = find(&root, pointer)?;
         let mut canonical = String::new();
@@ -132,7 +163,7 @@ fn in_tree(text: &str, format: TextFormat, pointers: &[String]) -> Option<Parts>
         let digest = Digest::of(&[b"value", canonical.as_bytes()]);
         Some((pointer.clone(), digest))
     };
-    Some(pointers.iter().filter_map(part).collect())
+    Ok(pointers.iter().filter_map(part).collect())
 }
 
 /// What a JSON pointer leads to.
@@ -332,7 +363,7 @@ mod tests {
 
     fn parts(path: &str, text: &str, pointers: &[&str]) -> Found {
         let pointers: Vec<String> = pointers.iter().map(ToString::to_string).collect();
-        read(path.as_bytes(), text.as_bytes(), &pointers)
+        read(path.as_bytes(), text.as_bytes(), &pointers).parts
     }
 
     #[test]
@@ -364,6 +395,23 @@ mod tests {
         assert_eq!(parts("pyproject.toml", "a = [", pointers), known);
         assert_ne!(parts("pyproject.toml", "a = [ ", pointers), known);
         assert_eq!(parts("pyproject.toml", "a = 1", pointers).len(), 0);
+    }
+
+    #[test]
+    fn a_file_that_can_not_be_read_says_why() {
+        let problem = |path: &str, content: &[u8]| {
+            let pointers = ["/jest".to_owned()];
+            read(path.as_bytes(), content, &pointers).problem
+        };
+        let repeated = problem("package.json", b"{\"a\": 1,\n\"a\": 2}").unwrap();
+        assert!(repeated.starts_with("line 2: "), "{repeated}");
+        assert!(problem("pyproject.toml", b"a = [").is_some());
+        assert!(
+            problem("pyproject.toml", b"\xff")
+                .unwrap()
+                .contains("UTF-8")
+        );
+        assert_eq!(problem("package.json", b"{}"), None);
     }
 
     #[test]

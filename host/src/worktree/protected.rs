@@ -16,12 +16,13 @@ use serde::{Deserialize, Serialize};
 use super::committed::Uncommitted;
 use super::error::WorktreeError;
 use super::excluded::Excluded;
-use super::link::Link;
+use super::link::{Follow, Link};
 use super::name::{self, shown};
-use super::part::{self, Arrival, Found, Part, Parts};
+use super::part::{self, Arrival, Part, Parts, Reading};
 use super::pattern::Patterns;
 use super::plain::{self, Root, Stamp, absent};
 use super::rules::{Matched, Protection, Rules, Used};
+use super::shadow;
 use super::walk::{Item, Kind, Step, Visitor, walk};
 use ralph_gate_memory::digest::Digest;
 
@@ -41,6 +42,20 @@ pub struct Baseline {
     /// Folders that could not be opened.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     closed: BTreeSet<String>,
+    /// What counts only where it is new. Absent in a baseline of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    existing: Option<Existing>,
+}
+
+/// What was there and is no difference, although a new one would be.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Existing {
+    /// Symbolic links, and digests of where they lead.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    links: BTreeMap<String, Digest>,
+    /// Files that Python imports in place of others that are looked after.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    shadows: BTreeSet<String>,
 }
 
 /// What a protected path looked like.
@@ -88,6 +103,8 @@ pub struct Difference {
     pub rule: Rule,
     /// In what way.
     pub kind: DifferenceKind,
+    /// Why it can't be read, where that is known.
+    pub reason: Option<String>,
 }
 
 /// What was said about a path.
@@ -112,6 +129,10 @@ pub enum DifferenceKind {
     Retyped,
     /// Can't be read any more, so that nobody knows.
     Unreadable,
+    /// A new link to a directory that is not looked into: outside of the workspace, or taken out of what is looked after.
+    Unfollowed,
+    /// A new file that Python imports in place of one that is looked after.
+    Shadowing,
 }
 
 /// What spares the reading of files that were read before.
@@ -137,10 +158,12 @@ impl Baseline {
             files: BTreeMap::new(),
             values: BTreeMap::new(),
             closed: BTreeSet::new(),
+            existing: Existing::default(),
             used: Used::default(),
             stamps: Stamps::default(),
         };
         look(workspace, &rules, excluded, &mut taking)?;
+        taking.keep_shadows();
         Ok(Taken {
             unmatched: rules.unused(&taking.used),
             baseline: Self {
@@ -149,6 +172,7 @@ impl Baseline {
                 files: taking.files,
                 values: taking.values,
                 closed: taking.closed,
+                existing: Some(taking.existing),
             },
             stamps: taking.stamps,
         })
@@ -185,6 +209,7 @@ impl Baseline {
                 .map(|(part, digest)| (part.clone(), *digest));
             self.values.entry(path.clone()).or_default().extend(kept);
         }
+        self.keep_existing(before, &named_before);
         Ok(())
     }
 
@@ -195,6 +220,10 @@ impl Baseline {
             |path: &str| uncommitted.added.contains(path) || uncommitted.changed.contains(path);
         self.files.retain(|path, _| !is_other(path));
         self.values.retain(|path, _| !is_other(path));
+        if let Some(existing) = &mut self.existing {
+            existing.links.retain(|path, _| !is_other(path));
+            existing.shadows.retain(|path| !is_other(path));
+        }
         let named = |path: &&String| uncommitted.changed.contains(*path);
         let files = committed.files.iter().filter(|(path, _)| named(path));
         self.files
@@ -202,6 +231,24 @@ impl Baseline {
         let values = committed.values.iter().filter(|(path, _)| named(path));
         self.values
             .extend(values.map(|(path, parts)| (path.clone(), parts.clone())));
+    }
+
+    /// What was there before, and from then on only where nobody looked before.
+    fn keep_existing(&mut self, before: &Self, named_before: &Rules) {
+        let (Some(now), Some(before)) = (&mut self.existing, &before.existing) else {
+            self.existing = None;
+            return;
+        };
+        let was_watched = |path: &str| named_before.watch_links(path.as_bytes());
+        now.links.retain(|path, _| !was_watched(path));
+        let links = before.links.iter();
+        now.links
+            .extend(links.map(|(path, digest)| (path.clone(), *digest)));
+        now.shadows.retain(|path| {
+            let mut hidden = shadow::hidden(path).into_iter();
+            !hidden.any(|hidden| named_before.matching(hidden.as_bytes()).is_some())
+        });
+        now.shadows.extend(before.shadows.iter().cloned());
     }
 
     /// What is different now, sorted by path.
@@ -245,6 +292,12 @@ impl Baseline {
         Ok(self.files.keys().any(is_meant) || parted.map(|(path, _)| path).any(is_meant))
     }
 
+    /// Whether it holds parts of source files that are tests.
+    pub fn holds_test_items(&self) -> bool {
+        let mut parts = self.values.values().flat_map(Parts::keys);
+        parts.any(|part| part::is_test(part))
+    }
+
     /// Whether it holds anything in the directory of a file. The workspace itself always counts.
     fn holds_beside(&self, path: &str) -> bool {
         let Some((folder, _)) = path.rsplit_once('/') else {
@@ -272,10 +325,19 @@ pub(super) trait Finder {
     /// A folder that can't be opened, and in which there may be something.
     fn closed(&mut self, item: &Item<'_>, root: &Root) -> Result<(), WorktreeError>;
 
+    /// Anything that is come across, whether a pattern matches it or not.
+    fn passed(&mut self, _item: &Item<'_>) {}
+
     /// Whether what a link leads to counts as well.
-    fn follows(&self, _item: &Item<'_>) -> bool {
-        false
+    fn follow(&mut self, _link: &Item<'_>, _is_whole: bool) -> io::Result<Follow> {
+        Ok(Follow::No)
     }
+
+    /// A file behind a new link, at the path by which it is reached.
+    fn behind(&mut self, _item: &Item<'_>, _matched: &Matched) {}
+
+    /// A new link to a directory that is not looked into.
+    fn unfollowed(&mut self, _link: &[u8]) {}
 }
 
 pub(super) fn look(
@@ -310,18 +372,13 @@ impl<F: Finder> Visitor for Search<'_, F> {
             self.finder.closed(item, self.root)?;
             return Ok(Step::Over);
         }
-        if let Some(matched) = self.rules.matching(item.path) {
-            self.finder.found(item, &matched, self.root)?;
-            if item.kind == Kind::Link && matched.whole() && self.finder.follows(item) {
-                let link = Link {
-                    root: self.root,
-                    rules: self.rules,
-                    excluded: &self.excluded,
-                    finder: self.finder,
-                    path: item.path,
-                };
-                link.follow()?;
-            }
+        self.finder.passed(item);
+        let matched = self.rules.matching(item.path);
+        if let Some(matched) = &matched {
+            self.finder.found(item, matched, self.root)?;
+        }
+        if item.kind == Kind::Link {
+            self.link(item, matched.is_some_and(|matched| matched.whole()))?;
         }
         let inside = item.kind == Kind::Folder
             && item.name.to_bytes() != b".git"
@@ -330,13 +387,45 @@ impl<F: Finder> Visitor for Search<'_, F> {
     }
 }
 
+impl<F: Finder> Search<'_, F> {
+    fn link(&mut self, item: &Item<'_>, is_whole: bool) -> Result<(), WorktreeError> {
+        if !is_whole && !self.rules.watch_links(item.path) {
+            return Ok(());
+        }
+        let failed = |error: io::Error| {
+            WorktreeError::io(&self.root.path.join(name::path(item.path)), error)
+        };
+        let follow = self.finder.follow(item, is_whole).map_err(failed)?;
+        let link = Link {
+            root: self.root,
+            rules: self.rules,
+            excluded: &self.excluded,
+            finder: self.finder,
+            path: item.path,
+        };
+        link.follow(follow)
+    }
+}
+
 struct Taking<'a> {
     rules: &'a Rules,
     files: BTreeMap<String, Seen>,
     values: BTreeMap<String, Parts>,
     closed: BTreeSet<String>,
+    existing: Existing,
     used: Used,
     stamps: Stamps,
+}
+
+impl Taking<'_> {
+    /// Forgets files that stand before none that is looked after.
+    fn keep_shadows(&mut self) {
+        let files = &self.files;
+        self.existing.shadows.retain(|path| {
+            let mut hidden = shadow::hidden(path).into_iter();
+            hidden.any(|hidden| files.contains_key(&hidden))
+        });
+    }
 }
 
 impl Finder for Taking<'_> {
@@ -359,7 +448,7 @@ impl Finder for Taking<'_> {
             self.files.insert(shown(item.path), seen);
         }
         let pointers = self.rules.pointers(matched);
-        let parts = parts_of(item, &pointers).map_err(failed)?;
+        let parts = parts_of(item, &pointers).map_err(failed)?.parts;
         // Whether the file was there counts only where that decides about what appears in it.
         let is_noted = !pointers.is_empty() && part::arrival(item.path) == Arrival::InNewFolders;
         if is_noted || !parts.is_empty() {
@@ -376,23 +465,32 @@ impl Finder for Taking<'_> {
         Ok(())
     }
 
-    fn follows(&self, _: &Item<'_>) -> bool {
-        true
+    fn passed(&mut self, item: &Item<'_>) {
+        if shadow::is_possible(item) {
+            self.existing.shadows.insert(shown(item.path));
+        }
+    }
+
+    fn follow(&mut self, item: &Item<'_>, is_whole: bool) -> io::Result<Follow> {
+        if let Some(Seen::Link { digest }) = link(item)? {
+            self.existing.links.insert(shown(item.path), digest);
+        }
+        Ok(if is_whole { Follow::Known } else { Follow::No })
     }
 }
 
 /// The parts of what is at a path. What has no content counts as a whole.
-fn parts_of(item: &Item<'_>, pointers: &[String]) -> io::Result<Found> {
+fn parts_of(item: &Item<'_>, pointers: &[String]) -> io::Result<Reading> {
     if pointers.is_empty() {
-        return Ok(Found::new());
+        return Ok(Reading::default());
     }
-    let whole = |digest| part::whole(item.path, digest, pointers);
+    let whole = |digest| Reading::from(part::whole(item.path, digest, pointers));
     let plain = match item.kind {
-        Kind::Folder | Kind::Closed => return Ok(Found::new()),
+        Kind::Folder | Kind::Closed => return Ok(Reading::default()),
         Kind::File => absent(plain::open_plain(item.folder, item.name))?.flatten(),
         Kind::Link => {
             let Some(Seen::Link { digest }) = link(item)? else {
-                return Ok(Found::new());
+                return Ok(Reading::default());
             };
             return Ok(whole(digest));
         }
@@ -485,9 +583,12 @@ struct Comparing<'a> {
     parted: BTreeSet<String>,
     /// Folders that can't be opened.
     closed: BTreeSet<String>,
-    differences: BTreeMap<(String, Option<String>), (Rule, DifferenceKind)>,
+    differences: Differences,
     stamps: &'a mut Stamps,
 }
+
+/// By path and part: the rule, the kind and the reason.
+type Differences = BTreeMap<(String, Option<String>), (Rule, DifferenceKind, Option<String>)>;
 
 impl Finder for Comparing<'_> {
     fn found(
@@ -520,7 +621,7 @@ impl Finder for Comparing<'_> {
             } else {
                 Rule::Frozen
             };
-            self.differences.insert((path.clone(), None), (rule, kind));
+            self.note(&path, rule, kind);
         }
         self.seen.insert(path);
         Ok(())
@@ -534,21 +635,73 @@ impl Finder for Comparing<'_> {
             } else {
                 Rule::Frozen
             };
-            let difference = (rule, DifferenceKind::Unreadable);
-            self.differences.insert((path.clone(), None), difference);
+            self.note(&path, rule, DifferenceKind::Unreadable);
         }
         self.closed.insert(path);
         Ok(())
     }
 
+    fn passed(&mut self, item: &Item<'_>) {
+        let Some(existing) = self
+            .before
+            .existing
+            .as_ref()
+            .filter(|_| shadow::is_possible(item))
+        else {
+            return;
+        };
+        let path = shown(item.path);
+        let mut hidden = shadow::hidden(&path).into_iter();
+        if !existing.shadows.contains(&path)
+            && hidden.any(|hidden| self.before.files.contains_key(&hidden))
+        {
+            self.note(&path, Rule::Protected, DifferenceKind::Shadowing);
+        }
+    }
+
     /// Where there was no link, it stands for nothing that was there.
-    fn follows(&self, item: &Item<'_>) -> bool {
-        let before = self.before.files.get(&shown(item.path));
-        matches!(before, Some(Seen::Link { .. }))
+    fn follow(&mut self, item: &Item<'_>, is_whole: bool) -> io::Result<Follow> {
+        let path = shown(item.path);
+        let before = self.before.files.get(&path);
+        if is_whole && matches!(before, Some(Seen::Link { .. })) {
+            return Ok(Follow::Known);
+        }
+        let (Some(existing), true) = (&self.before.existing, self.rules.watch_links(item.path))
+        else {
+            return Ok(Follow::No);
+        };
+        Ok(match link(item)? {
+            Some(Seen::Link { digest }) if existing.links.get(&path) != Some(&digest) => {
+                Follow::New
+            }
+            _ => Follow::No,
+        })
+    }
+
+    fn behind(&mut self, item: &Item<'_>, matched: &Matched) {
+        let path = shown(item.path);
+        if !self.before.values.contains_key(&path) {
+            self.compare_parts(item, &path, matched);
+        }
+        let is_new = !self.before.files.contains_key(&path);
+        if is_new && item.kind != Kind::Folder && !matched.protected.is_empty() {
+            self.note(&path, Rule::Protected, DifferenceKind::Added);
+        }
+    }
+
+    fn unfollowed(&mut self, link: &[u8]) {
+        let place = (shown(link), None);
+        let found = (Rule::Protected, DifferenceKind::Unfollowed, None);
+        self.differences.entry(place).or_insert(found);
     }
 }
 
 impl Comparing<'_> {
+    fn note(&mut self, path: &str, rule: Rule, kind: DifferenceKind) {
+        self.differences
+            .insert((path.to_owned(), None), (rule, kind, None));
+    }
+
     fn compare_parts(&mut self, item: &Item<'_>, path: &str, matched: &Matched) {
         let pointers = self.rules.pointers(matched);
         if pointers.is_empty() || item.kind == Kind::Folder {
@@ -557,32 +710,40 @@ impl Comparing<'_> {
         self.parted.insert(path.to_owned());
         let nothing = Parts::new();
         let before = self.before.values.get(path).unwrap_or(&nothing);
-        let differences: Vec<(String, DifferenceKind)> = match parts_of(item, &pointers) {
-            Err(_) => pointers
-                .into_iter()
-                .map(|pointer| (pointer, DifferenceKind::Unreadable))
-                .collect(),
-            Ok(now) => {
-                let named = before.keys().filter(|part| part::is_named(part, &pointers));
-                let parts: BTreeSet<&String> = named.chain(now.keys()).collect();
-                let differences = parts.into_iter().filter_map(|part| {
-                    let kind = match (before.get(part), now.get(part)) {
-                        (Some(before), Some(now)) if *before == now.digest => return None,
-                        (None, Some(now)) if self.may_appear(path, matched, now) => return None,
-                        (None, None) => return None,
-                        (None, Some(_)) => DifferenceKind::Added,
-                        (Some(_), None) => DifferenceKind::Removed,
-                        (Some(_), Some(_)) => DifferenceKind::Changed,
-                    };
-                    Some((part.clone(), kind))
-                });
-                differences.collect()
+        let now = match parts_of(item, &pointers) {
+            Ok(now) => now,
+            Err(error) => {
+                let reason = Some(error.to_string());
+                return self.note_unreadable(path, reason);
             }
         };
+        let named = before.keys().filter(|part| part::is_named(part, &pointers));
+        let parts: BTreeSet<&String> = named.chain(now.parts.keys()).collect();
+        let differences = parts.into_iter().filter_map(|part| {
+            let kind = match (before.get(part), now.parts.get(part)) {
+                (Some(before), Some(now)) if *before == now.digest => return None,
+                (None, Some(now)) if self.may_appear(path, matched, now) => return None,
+                (None, None) => return None,
+                (None, Some(_)) => DifferenceKind::Added,
+                (Some(_), None) => DifferenceKind::Removed,
+                (Some(_), Some(_)) => DifferenceKind::Changed,
+            };
+            Some((part.clone(), kind))
+        });
+        let differences: Vec<(String, DifferenceKind)> = differences.collect();
+        // Where the file can't be read, its parts say less than the reason.
+        if now.problem.is_some() && !differences.is_empty() {
+            return self.note_unreadable(path, now.problem);
+        }
         for (part, kind) in differences {
             self.differences
-                .insert((path.to_owned(), Some(part)), (Rule::Frozen, kind));
+                .insert((path.to_owned(), Some(part)), (Rule::Frozen, kind, None));
         }
+    }
+
+    fn note_unreadable(&mut self, path: &str, reason: Option<String>) {
+        let difference = (Rule::Frozen, DifferenceKind::Unreadable, reason);
+        self.differences.insert((path.to_owned(), None), difference);
     }
 
     /// Whether a part of a file may appear.
@@ -648,15 +809,16 @@ impl Comparing<'_> {
         }
         let removed = removed
             .into_iter()
-            .map(|(place, rule)| (place, (rule, DifferenceKind::Removed)));
+            .map(|(place, rule)| (place, (rule, DifferenceKind::Removed, None)));
         self.differences.extend(removed);
         self.differences
             .into_iter()
-            .map(|((path, part), (rule, kind))| Difference {
+            .map(|((path, part), (rule, kind, reason))| Difference {
                 path,
                 part,
                 rule,
                 kind,
+                reason,
             })
             .collect()
     }

@@ -110,6 +110,11 @@ impl Rules {
         all.iter().any(|patterns| patterns.reach_into(folder))
     }
 
+    /// Whether a new link there could bring in a file that may not appear.
+    pub(super) fn watch_links(&self, link: &[u8]) -> bool {
+        self.protected.reach_into(link)
+    }
+
     /// Whether a path is taken out of what is looked after.
     pub(super) fn is_spared(&self, path: &[u8]) -> bool {
         self.protected.is_spared(path) || self.frozen.is_spared(path)

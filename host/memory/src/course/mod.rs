@@ -15,6 +15,7 @@ pub use handoff::{Circumstances, Run, handoff};
 pub use labels::{LabelError, add_label, check_label, check_labels};
 pub use records::{
     AttendedRecord, AuditRecord, AuditedCheck, ClientEndedRecord, ClientRecord, Given, Heard,
-    LoopFileRecord, LoopRecord, ResumeRecord, Tripped, Truth, VerdictRecord, Witness, names, word,
+    LoopFileRecord, LoopRecord, ResumeRecord, RunnerCommand, Tripped, Truth, VerdictRecord,
+    Witness, names, word,
 };
 pub use resumed::{Reopened, reopen};

@@ -105,6 +105,20 @@ pub struct Given {
     /// What is looked after where there is no configuration to say so: a configuration's `[tripwires]`, as TOML.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protection: Option<String>,
+    /// How those of the commands are run that start a known test runner, where there is no configuration to say so.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub runners: BTreeMap<String, RunnerCommand>,
+}
+
+/// How a command that starts a test runner is run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunnerCommand {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// How the results that it prints are read, by the name that a configuration has for it; absent where only its exit
+    /// code counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
 }
 
 impl Given {
@@ -114,7 +128,7 @@ impl Given {
             checks,
             loop_max_iters: iterations,
             cost_budget_usd: budget,
-            protection: None,
+            ..Self::default()
         }
     }
 
@@ -135,6 +149,11 @@ impl Given {
             loop_max_iters: self.loop_max_iters.or(other.loop_max_iters),
             cost_budget_usd: self.cost_budget_usd.or(other.cost_budget_usd),
             protection: self.protection.or(other.protection),
+            runners: if self.runners.is_empty() {
+                other.runners
+            } else {
+                self.runners
+            },
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The configuration of a loop: a file, what the command line adds to it, or the command line alone.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use ralph_gate::config::starter::{self, ProtectedFiles};
-use ralph_gate::config::{Config, ConfigDraft, ConfigError, FILE_NAMES};
-use ralph_gate::memory::course::{Given, LoopRecord};
+use ralph_gate::config::{self, Config, ConfigDraft, ConfigError, FILE_NAMES};
+use ralph_gate::memory::course::{Given, LoopRecord, RunnerCommand};
 use ralph_gate::memory::{Record, SessionKey, View};
 use ralph_gate::runner::{self, RunError};
+use ralph_gate_component::Word as _;
 
 use super::super::args::RunArgs;
 use super::super::error::CliError;
@@ -18,6 +20,8 @@ pub(super) struct LoopConfig {
     pub(super) draft: ConfigDraft,
     /// Whether files are protected although no configuration says which.
     pub(super) protects_by_default: bool,
+    /// What is run in place of what was written, in a line.
+    pub(super) runners: Option<String>,
 }
 
 /// The configuration with what was given for this loop. A loop that is resumed keeps what it began with, as far as
@@ -48,6 +52,7 @@ pub(super) fn configuration(args: &RunArgs) -> Result<LoopConfig, CliError> {
         if given.protection.is_none() && !args.resume {
             let workspace = &draft.config().workspace;
             given.protection = Some(starter::protection(workspace, &given.checks)?);
+            given.runners = runners(&given.checks, workspace);
             protects_by_default = true;
         }
     }
@@ -55,6 +60,7 @@ pub(super) fn configuration(args: &RunArgs) -> Result<LoopConfig, CliError> {
     Ok(LoopConfig {
         draft,
         protects_by_default,
+        runners: told(&given.runners).filter(|_| !args.resume),
     })
 }
 
@@ -85,6 +91,36 @@ pub(super) fn describe(existing: &ProtectedFiles) -> Option<String> {
 
 fn given(args: &RunArgs) -> Given {
     Given::new(args.checks.clone(), args.iterations, args.budget.clone())
+}
+
+/// How those of the commands are run that start a known test runner.
+fn runners(checks: &[String], workspace: &Path) -> BTreeMap<String, RunnerCommand> {
+    let runner = |text: &String| {
+        let mut found = config::recognize(&config::check_command(text).ok()?)?;
+        // What can't run says so when it is run.
+        let _ = found.settle(|proposal| config::probe(workspace, proposal));
+        let format = found
+            .results
+            .map(|results| results.format.as_str().to_owned());
+        let argv = found.argv;
+        Some((text.clone(), RunnerCommand { argv, format }))
+    };
+    checks.iter().filter_map(runner).collect()
+}
+
+/// What is run in place of what was written, in a line.
+fn told(runners: &BTreeMap<String, RunnerCommand>) -> Option<String> {
+    let told = runners.iter().map(|(text, runner)| {
+        let argv = runner.argv.join(" ");
+        let counted = if runner.format.is_some() {
+            ", and its tests are counted"
+        } else {
+            ""
+        };
+        format!("`{text}` is run as `{argv}`{counted}")
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| format!("{}\n", told.join("; ")))
 }
 
 /// What was given when the loop began that is to be resumed. An error where there is no such loop.

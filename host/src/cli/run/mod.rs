@@ -45,6 +45,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError>
     let LoopConfig {
         draft,
         protects_by_default,
+        runners,
     } = given::configuration(args)?;
     let (config, task) = route(args, draft)?;
     see_that_nothing_changed(args, &config, &task)?;
@@ -60,6 +61,9 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Exit, CliError>
             if let Some(line) = given::describe(&existing) {
                 terminal.warn(|_| line);
             }
+        }
+        if let Some(line) = runners.filter(|_| !terminal.is_json()) {
+            terminal.warn(|_| line);
         }
     }
     if is_standard {

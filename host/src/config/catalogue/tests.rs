@@ -196,6 +196,8 @@ const SETTINGS: &[(&Ecosystem, &[&str])] = &[
             "a.egg-info/entry_points.txt",
             "src/a.egg-info/entry_points.txt",
             "a-1.dist-info/entry_points.txt",
+            "src/x.DIST-INFO/entry_points.txt",
+            "X.Egg-Info/entry_points.txt",
             "uv.toml",
             "pytest.ini",
             ".pytest.ini",
@@ -203,6 +205,17 @@ const SETTINGS: &[(&Ecosystem, &[&str])] = &[
             "tox.ini",
             "noxfile.py",
             "a.pth",
+            "pytest.so",
+            "pluggy.py",
+            "src/iniconfig.cpython-312-x86_64-linux-gnu.so",
+            "tomli/__init__.py",
+            "packaging.py",
+            "src/pygments/__init__.py",
+            "tests/pyvenv.cfg",
+            "tests/conda-meta/history",
+            "tests/bin/activate",
+            "tests/__init__.pyc",
+            "tests/a/__init__.abi3.so",
         ],
     ),
     (
@@ -248,6 +261,13 @@ const SETTINGS: &[(&Ecosystem, &[&str])] = &[
             ".yarn/plugins/a.cjs",
             ".pnp.cjs",
             ".pnp.loader.mjs",
+            "postcss.config.cjs",
+            ".postcssrc.json",
+            "tailwind.config.js",
+            "svelte.config.js",
+            "coverage/__mocks__/expect.js",
+            "node_modules/.bin/node",
+            "a/node_modules/.bin/sh",
         ],
     ),
     (&DENO, &["import_map.json"]),
@@ -268,6 +288,8 @@ const SETTINGS: &[(&Ecosystem, &[&str])] = &[
         &[
             "go.work",
             "go.env",
+            "go.mod",
+            "calc/go.mod",
             "vendor/modules.txt",
             "vendor/example.org/assert/assert.go",
         ],
@@ -277,6 +299,13 @@ const SETTINGS: &[(&Ecosystem, &[&str])] = &[
         &[
             "Makefile",
             "GNUmakefile",
+            "Makefile.sh",
+            "Makefile.o",
+            "rules.mk.sh",
+            "GNUmakefile,v",
+            "RCS/Makefile,v",
+            "SCCS/s.Makefile",
+            "s.rules.mk",
             ".env",
             ".env.test",
             ".envrc",
@@ -372,6 +401,25 @@ fn what_steers_a_runner_may_not_appear() {
     }
 }
 
+/// Files of honest work that look like settings.
+const PLAIN: &[(&Ecosystem, &[&str])] = &[
+    (
+        &PYTHON,
+        &["app/packaging.py", "app/pygments/__init__.py", "bin/act.py"],
+    ),
+    (&JAVASCRIPT, &["node_modules/.bin/jest", "postcss.js"]),
+    (&TASKS, &["Makefile.am", "config.mk.in", "deploy.sh"]),
+];
+
+#[test]
+fn what_only_looks_like_settings_may_appear() {
+    for (ecosystem, paths) in PLAIN {
+        for path in *paths {
+            assert_eq!(noticed(ecosystem, path, None, "b"), 0, "{path}");
+        }
+    }
+}
+
 #[test]
 fn the_values_that_steer_a_runner_may_not_appear() {
     let package = |name: &str| format!("{{\"{name}\": {{}}}}");
@@ -384,6 +432,7 @@ fn the_values_that_steer_a_runner_may_not_appear() {
         "nx",
         "workspaces",
         "packageManager",
+        "postcss",
     ] {
         cases.push((&JAVASCRIPT, "package.json", package(name)));
     }
@@ -405,11 +454,21 @@ fn the_values_that_steer_a_runner_may_not_appear() {
         "workspace.dependencies",
         "patch.crates-io",
         "profile.test",
+        "lib",
+        "bin",
+        "example",
+        "bench",
     ] {
         cases.push((&CARGO, "Cargo.toml", toml(name)));
     }
     cases.push((&CARGO, "Cargo.toml", "[lib]\npath = \"a.rs\"\n".to_owned()));
     cases.push((&PYTHON, "setup.cfg", toml("tool:pytest")));
+    for text in [
+        "[workspace]\nmembers = [\"a\"]\n",
+        "[package]\nautobins = false\n",
+    ] {
+        cases.push((&CARGO, "Cargo.toml", text.to_owned()));
+    }
     for (ecosystem, path, text) in cases {
         let before = if path.ends_with("json") { "{}" } else { "" };
         assert_eq!(noticed(ecosystem, path, Some(before), &text), 1, "{text}");
@@ -456,6 +515,30 @@ fn new_files_beside_tests_may_not_act_on_them() {
         ),
         0
     );
+}
+
+#[test]
+fn a_new_module_may_not_take_the_place_of_a_frozen_test() {
+    for (test, path) in [
+        ("test_calc.py", "test_calc/__init__.py"),
+        ("tests/test_calc.py", "tests/test_calc/__init__.pyc"),
+        ("tests/test_calc.py", "tests/test_calc.abi3.so"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), test, "a");
+        let taken = Baseline::take(folder.path(), &protection(&PYTHON), &[]).unwrap();
+        let compare = || {
+            let compared = taken
+                .baseline
+                .compare(folder.path(), &mut Stamps::default());
+            compared.unwrap().len()
+        };
+        // Data for the test.
+        write(folder.path(), "test_calc/data.txt", "a");
+        assert_eq!(compare(), 0, "{path}");
+        write(folder.path(), path, "");
+        assert_eq!(compare(), 1, "{path}");
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! npm packages: the script for tests, through whichever tool manages the packages, and Deno.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::folder::Folder;
 use super::{Found, Proposal, started};
-use crate::config::catalogue::{DENO, JAVASCRIPT};
+use crate::config::catalogue::{DENO, JAVASCRIPT, NPM_PROGRAMS};
 use crate::evidence::reports::TestFormat;
 
 /// What npm writes where there are no tests.
@@ -27,6 +29,7 @@ pub(super) fn look(folder: &Folder<'_>, found: &mut Found) {
     };
     let manager = Manager::of(folder, &package);
     found.tests.extend(tests(folder, &package, manager));
+    found.protected.extend(programs(folder, &package, manager));
     for name in LINTS {
         if script(&package, name).is_some() {
             let id = format!("{}_{}", manager.name(), name.replace('-', "_"));
@@ -228,6 +231,27 @@ fn missing(program: &str, folder: &Folder<'_>, manager: Manager) -> Option<Strin
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_there = is_there || std::env::split_paths(&path).any(|it| it.join(program).is_file());
     (!is_there).then(|| format!("{program} is not installed: run `{}`", manager.install()))
+}
+
+/// The programs that the script for tests starts, where packages are: those that are there, and those of the system that
+/// one there would be run in place of.
+fn programs(folder: &Folder<'_>, package: &Value, manager: Manager) -> Vec<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let script = script(package, "test").unwrap_or_default();
+    let programs: BTreeSet<&str> = started::programs(script)
+        .filter(|name| !OF_SHELL.contains(name) && name.chars().all(is_part))
+        .filter(|name| missing(name, folder, manager).is_none())
+        .collect();
+    if programs.is_empty() {
+        return Vec::new();
+    }
+    let programs = Vec::from_iter(programs).join(",");
+    let upwards = folder.upwards().into_iter();
+    let pattern = |(_, path, _): (_, String, _)| match path.as_str() {
+        "" => format!("/{NPM_PROGRAMS}{{{programs}}}"),
+        path => format!("/{}/{NPM_PROGRAMS}{{{programs}}}", globset::escape(path)),
+    };
+    upwards.map(pattern).collect()
 }
 
 fn is_variable(name: &str) -> bool {

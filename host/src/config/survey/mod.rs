@@ -39,6 +39,8 @@ pub struct Survey {
     pub ecosystems: Vec<&'static Ecosystem>,
     /// What tools write in the directories of these ecosystems, as patterns.
     pub generated: BTreeSet<String>,
+    /// The parts of that in which nothing steers a runner, as patterns.
+    pub inert: BTreeSet<String>,
     /// Files that may not appear because of what else is there, as patterns.
     pub protected: Vec<String>,
 }
@@ -62,6 +64,9 @@ pub struct Proposal {
     /// A quick command that shows that it can run; empty if only the program itself is looked for.
     #[serde(skip)]
     pub probe: Vec<String>,
+    /// What to run if that command fails.
+    #[serde(skip)]
+    pub fallback: Option<Fallback>,
     /// What is missing, as far as files tell.
     #[serde(skip)]
     pub missing: Option<String>,
@@ -71,6 +76,15 @@ pub struct Proposal {
     /// The files of the workspace that it starts.
     #[serde(skip)]
     pub started: Vec<String>,
+}
+
+/// Another command for the same tests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fallback {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// A quick command that shows that it can run.
+    pub probe: Vec<String>,
 }
 
 /// How results are read.
@@ -88,13 +102,41 @@ impl Proposal {
             id: folder.id(id),
             found_in: folder.path(found_in),
             directory: folder.directory(),
-            argv: Vec::new(),
+            ..Self::of(ecosystem, Vec::new())
+        }
+    }
+
+    /// A command of which nothing else is known.
+    pub(super) fn of(ecosystem: &'static Ecosystem, argv: Vec<String>) -> Self {
+        Self {
+            id: String::new(),
+            found_in: String::new(),
+            directory: None,
+            argv,
             results: None,
             ecosystem,
             probe: Vec::new(),
+            fallback: None,
             missing: None,
             hint: None,
             started: Vec::new(),
+        }
+    }
+
+    /// Takes the fallback where the command itself can't run. An error says why neither of them can.
+    pub fn settle(
+        &mut self,
+        mut probe: impl FnMut(&Self) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let problem = probe(self).err();
+        match (problem, self.fallback.take()) {
+            (Some(_), Some(fallback)) => {
+                self.argv = fallback.argv;
+                self.probe = fallback.probe;
+                probe(self)
+            }
+            (Some(problem), None) => Err(problem),
+            (None, _) => Ok(()),
         }
     }
 
@@ -229,12 +271,22 @@ impl Survey {
         let all: BTreeSet<&str> = all.copied().collect();
         self.generated
             .extend(all.iter().map(|pattern| format!("/{pattern}")));
-        if let Some(directory) = folder.directory().filter(|_| !all.is_empty()) {
+        let inert = ecosystems.iter().flat_map(|ecosystem| ecosystem.inert);
+        let inert: BTreeSet<&str> = inert.copied().collect();
+        self.inert
+            .extend(inert.iter().map(|pattern| format!("/{pattern}")));
+        let Some(directory) = folder.directory() else {
+            return;
+        };
+        let directory = globset::escape(&directory);
+        if !all.is_empty() {
             let all: Vec<&str> = all.into_iter().collect();
-            let directory = globset::escape(&directory);
             self.generated
                 .insert(format!("/{directory}/{{{}}}", all.join(",")));
         }
+        let inert = inert.into_iter();
+        self.inert
+            .extend(inert.map(|pattern| format!("/{directory}/{pattern}")));
     }
 
     /// Two checks never have one id.

@@ -38,6 +38,8 @@ fn cargo(folder: &Folder<'_>, found: &mut Found) {
         .lines()
         .any(|line| line.trim().starts_with("[workspace]"));
     let all: &[&str] = if is_workspace { &["--workspace"] } else { &[] };
+    // Without it, of the tests behind the first target that fails nobody would know the names.
+    let every: &[&str] = &["--no-fail-fast"];
     let tests = Proposal::new("cargo_test", folder, "Cargo.toml", &CARGO).probe([
         "cargo",
         "metadata",
@@ -48,12 +50,12 @@ fn cargo(folder: &Folder<'_>, found: &mut Found) {
     ]);
     found.tests.push(if folder.has(".config/nextest.toml") {
         tests
-            .argv([&["cargo", "nextest", "run"], all].concat())
+            .argv([&["cargo", "nextest", "run"], every, all].concat())
             .probe(["cargo", "nextest", "--version"])
             .prints(TestFormat::Nextest)
     } else {
         tests
-            .argv([&["cargo", "test"], all].concat())
+            .argv([&["cargo", "test"], every, all].concat())
             .prints(TestFormat::Cargo)
     });
     let clippy = [

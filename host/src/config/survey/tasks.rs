@@ -6,7 +6,7 @@ use ralph_gate_component::tree::{Source, TextFormat};
 
 use super::folder::Folder;
 use super::recipes::find;
-use super::{Found, Proposal};
+use super::{Fallback, Found, Proposal};
 use crate::config::catalogue::TASKS;
 use crate::evidence::reports::TestFormat;
 
@@ -80,14 +80,38 @@ fn make(folder: &Folder<'_>, found: &mut Found) {
         .find(|target| in_makefile(&text, target));
     if let Some(target) = target {
         let tests = Proposal::new(&format!("make_{target}"), folder, file, &TASKS);
-        // Without `-B`, a file of that name would be all that the target has to make.
-        let argv = ["make", "-B", target];
-        let tests = tests.argv(argv).probe(["make", "-n", target]);
-        found.tests.push(tests);
+        let words = ["make", target].map(str::to_owned);
+        found.tests.push(tests.made_anew(&words));
     }
     if in_makefile(&text, "lint") {
         let lint = Proposal::new("make_lint", folder, file, &TASKS);
         found.lints.push(lint.argv(["make", "lint"]));
+    }
+}
+
+/// Whether make does the same without its built-in rules, by what it would do.
+const SAME_WITHOUT_RULES: &str =
+    r#"plain=$("$0" -n -B "$@") && test "$("$0" -n -B -r "$@")" = "$plain""#;
+
+impl Proposal {
+    /// A command of make, by which everything is made anew. With its built-in rules, make would run a file such as
+    /// `Makefile.sh` to remake a makefile; they are only left in place where the project needs them.
+    pub(in crate::config) fn made_anew(self, words: &[String]) -> Self {
+        let (make, rest) = words.split_at(words.len().min(1));
+        let with = |options: &[&str]| -> Vec<String> {
+            let options = options.iter().map(ToString::to_string);
+            let words = make.iter().cloned().chain(options);
+            words.chain(rest.iter().cloned()).collect()
+        };
+        // Without `-B`, a file of that name would be all that the target has to make.
+        let mut proposal = self.argv(with(&["-B", "-r"]));
+        let compare = ["sh", "-c", SAME_WITHOUT_RULES].map(str::to_owned);
+        proposal.probe = compare.into_iter().chain(words.iter().cloned()).collect();
+        proposal.fallback = Some(Fallback {
+            argv: with(&["-B"]),
+            probe: with(&["-n"]),
+        });
+        proposal
     }
 }
 

@@ -51,15 +51,15 @@ fn shown(proposal: &Proposal) -> String {
 const CASES: &[(&[(&str, &str)], &str)] = &[
     (
         &[("Cargo.toml", "[package]")],
-        "cargo_test: cargo test as cargo",
+        "cargo_test: cargo test --no-fail-fast as cargo",
     ),
     (
         &[("Cargo.toml", "[workspace]")],
-        "cargo_test: cargo test --workspace as cargo",
+        "cargo_test: cargo test --no-fail-fast --workspace as cargo",
     ),
     (
         &[("Cargo.toml", ""), (".config/nextest.toml", "")],
-        "cargo_test: cargo nextest run as nextest",
+        "cargo_test: cargo nextest run --no-fail-fast as nextest",
     ),
     (&[("go.mod", "")], "go_test: go test -json ./... as go_json"),
     (&[("pytest.ini", "")], "pytest: pytest -vv as pytest"),
@@ -141,8 +141,11 @@ const CASES: &[(&[(&str, &str)], &str)] = &[
         "swift_test: swift test --parallel --xunit-output .build/ralph-gate.xml as junit from .build/ralph-gate*.xml",
     ),
     (&[("pubspec.yaml", "")], "dart_test: dart test"),
-    (&[("Makefile", "test:\n")], "make_test: make -B test"),
-    (&[("makefile", "check: all\n")], "make_check: make -B check"),
+    (&[("Makefile", "test:\n")], "make_test: make -B -r test"),
+    (
+        &[("makefile", "check: all\n")],
+        "make_check: make -B -r check",
+    ),
     (&[("justfile", "test:\n")], "just_test: just test"),
     (
         &[("Taskfile.yml", "tasks: {test: {}}")],
@@ -261,7 +264,7 @@ fn what_a_directory_above_runs_is_not_run_again() {
         work.found(),
         [
             "npm_test: npm test",
-            "cargo_test: cargo test --workspace as cargo",
+            "cargo_test: cargo test --no-fail-fast --workspace as cargo",
             "go_test: go test -json ./... as go_json",
             // A module of its own, which `./...` does not reach.
             "go_test_sub: go test -json ./... in sub as go_json",

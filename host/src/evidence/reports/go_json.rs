@@ -182,6 +182,11 @@ impl Package {
 
     /// Names tests, those with others below them too: they are there as long as any of these is.
     fn name(&self, package: &str, names: &mut Collector) {
+        names.add_group(package);
+        // Its tests are not known, and it must not go before they are.
+        if self.tests.is_empty() && self.end == PackageEnd::Failed {
+            names.add(Part::Ran, package);
+        }
         for (key, test) in &self.tests {
             let part = match test.outcome() {
                 Outcome::Skipped => Part::Skipped,
@@ -279,6 +284,7 @@ impl<'a> Node<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TestNames;
     use super::*;
 
     fn counts(text: &[u8]) -> (u64, u64, u64, Vec<String>) {
@@ -315,6 +321,40 @@ mod tests {
             names.ran.contains("example.org/demo.TestTable/a/b"),
             "{names:?}"
         );
+    }
+
+    #[test]
+    fn a_package_that_could_not_be_built_may_not_go_without_its_tests() {
+        let report = |events: &[(&str, &str, &str)]| {
+            let line = |(package, action, test): &(&str, &str, &str)| match *test {
+                "" => format!("{{\"Action\":\"{action}\",\"Package\":\"{package}\"}}\n"),
+                test => format!(
+                    "{{\"Action\":\"{action}\",\"Package\":\"{package}\",\"Test\":\"{test}\"}}\n"
+                ),
+            };
+            let text: String = events.iter().map(line).collect();
+            *read(text.as_bytes()).unwrap().names.unwrap()
+        };
+        let other = [
+            ("b", "run", "TestB"),
+            ("b", "pass", "TestB"),
+            ("b", "pass", ""),
+        ];
+        let with = |events: &[(&str, &str, &str)]| report(&[&other, events].concat());
+        let gone = |before: &TestNames, now: &TestNames| -> Vec<String> {
+            before.gone(now).map(str::to_owned).collect()
+        };
+        let broken = with(&[("a", "fail", "")]);
+        let built = [
+            ("a", "run", "TestA"),
+            ("a", "pass", "TestA"),
+            ("a", "pass", ""),
+        ];
+        assert!(gone(&broken, &with(&built)).is_empty());
+        assert!(gone(&broken, &with(&[("a", "skip", "")])).is_empty());
+        assert_eq!(gone(&broken, &with(&[])), ["a"]);
+        // One without tests may go.
+        assert!(gone(&with(&[("a", "skip", "")]), &with(&[])).is_empty());
     }
 
     #[test]

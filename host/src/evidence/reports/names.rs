@@ -27,12 +27,16 @@ pub struct TestNames {
     pub ran: BTreeSet<String>,
     /// Tests that are there and did not run. Not every format names them.
     pub skipped: BTreeSet<String>,
+    /// What is there and holds tests, such as a package: a later report need not have it.
+    #[serde(skip)]
+    pub groups: BTreeSet<String>,
 }
 
 impl TestNames {
     /// Those that are not among the names of a later report.
     pub fn gone<'a>(&'a self, now: &'a Self) -> impl Iterator<Item = &'a str> {
-        let is_gone = |name: &&String| !now.ran.contains(*name) && !now.skipped.contains(*name);
+        let now = [&now.ran, &now.skipped, &now.groups];
+        let is_gone = move |name: &&String| !now.iter().any(|names| names.contains(*name));
         let all: BTreeSet<&String> = self.ran.union(&self.skipped).collect();
         all.into_iter().filter(is_gone).map(String::as_str)
     }
@@ -51,7 +55,7 @@ impl TestNames {
     }
 
     fn len(&self) -> usize {
-        self.ran.len() + self.skipped.len()
+        self.ran.len() + self.skipped.len() + self.groups.len()
     }
 }
 
@@ -104,9 +108,23 @@ impl Collector {
         }
     }
 
+    /// Adds what holds tests.
+    pub(super) fn add_group(&mut self, name: &str) {
+        let name = identity(name);
+        self.bytes += name.len();
+        if self.bytes > READ_BYTES_LIMIT || self.names.len() > READ_LIMIT {
+            self.incomplete = true;
+            self.names = TestNames::default();
+        }
+        if !self.incomplete {
+            self.names.groups.insert(name);
+        }
+    }
+
     /// The names, if every test had one.
     pub(super) fn finish(self) -> Option<Box<TestNames>> {
-        (!self.incomplete && self.names.len() > 0).then(|| Box::new(self.names))
+        let has_tests = !self.names.ran.is_empty() || !self.names.skipped.is_empty();
+        (!self.incomplete && has_tests).then(|| Box::new(self.names))
     }
 
     /// The names, if there are as many as the report counts.
@@ -129,6 +147,7 @@ pub(super) fn join(
     let (mut one, other) = (one?, other?);
     one.ran.extend(other.ran);
     one.skipped.extend(other.skipped);
+    one.groups.extend(other.groups);
     (one.len() <= READ_LIMIT).then_some(one)
 }
 
@@ -197,6 +216,7 @@ mod tests {
         TestNames {
             ran: owned(ran),
             skipped: owned(skipped),
+            groups: BTreeSet::new(),
         }
     }
 
@@ -253,14 +273,14 @@ mod tests {
     fn names_beyond_the_bound_are_not_kept() {
         let numbered = |count: usize| TestNames {
             ran: (0..count).map(|number| format!("test {number}")).collect(),
-            skipped: BTreeSet::new(),
+            ..TestNames::default()
         };
         assert!(numbered(KEPT_LIMIT).kept().is_some());
         assert!(numbered(KEPT_LIMIT + 1).kept().is_none());
         let long: BTreeSet<String> = (0..6000).map(|number| format!("{number:0200}")).collect();
         let long = TestNames {
             ran: long,
-            skipped: BTreeSet::new(),
+            ..TestNames::default()
         };
         assert!(long.kept().is_none());
     }

@@ -504,3 +504,127 @@ fn a_folder_that_could_not_be_opened_before_is_no_change() {
     close(0o755);
     assert!(work.differences(&baseline).is_empty());
 }
+
+#[test]
+fn a_new_link_to_a_directory_that_is_not_looked_into_is_a_difference() {
+    let (work, mut protection) = frozen();
+    protection.protected.push("!__pycache__".to_owned());
+    let outside = Work::plain();
+    outside.write("conftest.py", "rigged");
+    work.write(".git/z/conftest.py", "rigged")
+        .write("__pycache__/z/conftest.py", "rigged")
+        .write("plain/data.txt", "x")
+        .link(&outside.path, "existing")
+        .link("plain", "moved");
+    let baseline = work.take(&protection).baseline;
+    let text = serde_json::to_string(&baseline).unwrap();
+    let baseline: Baseline = serde_json::from_str(&text).unwrap();
+    work.link("../plain", "tests/plain")
+        .link("plain/data.txt", "data.txt")
+        .link("missing", "dangling");
+    assert!(work.differences(&baseline).is_empty());
+    work.link("../.git/z", "tests/git")
+        .link("__pycache__/z", "cache")
+        .link(&outside.path, "outside")
+        .link("..", "tests/above")
+        .remove("moved")
+        .link(".git/z", "moved");
+    let expected = [
+        "cache Unfollowed",
+        "moved Unfollowed",
+        "outside Unfollowed",
+        "tests/above Unfollowed",
+        "tests/git Unfollowed",
+    ];
+    assert_eq!(work.differences(&baseline), expected);
+    let mut kept = work.take(&protection).baseline;
+    assert!(work.differences(&kept).is_empty());
+    kept.keep(&baseline).unwrap();
+    assert_eq!(work.differences(&kept), expected);
+}
+
+#[test]
+fn a_protected_file_may_not_appear_behind_a_new_link() {
+    let (work, mut protection) = frozen();
+    protection.protected.push("**/tests/**/calc.py".to_owned());
+    work.write("lib/calc.py", "a").link(".", "lib/loop");
+    let baseline = work.take(&protection).baseline;
+    work.link("../lib", "tests/lib");
+    assert_eq!(
+        work.differences(&baseline),
+        ["tests/lib/calc.py Added", "tests/lib/loop Unfollowed"]
+    );
+    // Where nothing may appear at any depth, links do not matter.
+    let baseline = work.baseline(&["conftest.py/**"]).baseline;
+    work.link("/", "root");
+    assert!(work.differences(&baseline).is_empty());
+}
+
+#[test]
+fn a_new_module_in_place_of_a_frozen_one_is_a_difference() {
+    let (work, protection) = frozen();
+    work.write("other.py", "x")
+        .write("tests/deep/test_b/__init__.py", "there before");
+    let baseline = work.take(&protection).baseline;
+    work.write("other/__init__.py", "x")
+        .write("tests/test_a/data.txt", "x")
+        .write("tests/deep/test_b/__init__.py", "x");
+    assert!(work.differences(&baseline).is_empty());
+    work.write("tests/test_a/__init__.py", "x")
+        .write("conftest.abi3.so", "x")
+        .write("lib/__init__.py", "x")
+        .link("../../lib", "tests/deep/test_c");
+    work.write("conftest/__init__.pyc", "x");
+    let expected = [
+        "conftest.abi3.so Shadowing",
+        "conftest/__init__.pyc Shadowing",
+        "tests/test_a/__init__.py Shadowing",
+    ];
+    assert_eq!(work.differences(&baseline), expected);
+    let mut kept = work.take(&protection).baseline;
+    kept.keep(&baseline).unwrap();
+    assert_eq!(work.differences(&kept), expected);
+}
+
+#[test]
+fn a_baseline_of_an_older_version_knows_no_links_and_none_are_new() {
+    let (work, protection) = frozen();
+    work.link("/", "root");
+    let mut text = serde_json::to_value(work.take(&protection).baseline).unwrap();
+    assert!(text.as_object_mut().unwrap().remove("existing").is_some());
+    let baseline: Baseline = serde_json::from_value(text).unwrap();
+    work.link("/", "other");
+    assert!(work.differences(&baseline).is_empty());
+    let mut now = work.take(&protection).baseline;
+    now.keep(&baseline).unwrap();
+    assert!(work.differences(&now).is_empty());
+}
+
+#[test]
+fn a_file_whose_parts_can_not_be_read_is_one_difference_that_says_why() {
+    let (work, protection) = frozen();
+    let baseline = work.take(&protection).baseline;
+    work.write("package.json", "{\"scripts\":\n");
+    let differences = baseline.compare(&work.path, &mut Stamps::default());
+    let [difference] = differences.unwrap().try_into().unwrap();
+    assert_eq!(difference.path, "package.json");
+    assert_eq!(difference.part, None);
+    let reason = difference.reason.unwrap();
+    assert!(reason.starts_with("line "), "{reason}");
+}
+
+#[test]
+fn frozen_tests_inside_of_source_files_count_as_protected_tests() {
+    let work = Work::plain();
+    work.write("src/lib.rs", "#[cfg(test)]\nmod tests {}\n")
+        .write("package.json", r#"{"jest": {}}"#);
+    let taken = |file: &str, pointer: &str| {
+        let protection = Protection {
+            parts: [(file.to_owned(), vec![pointer.to_owned()])].into(),
+            ..Protection::default()
+        };
+        work.take(&protection).baseline
+    };
+    assert!(taken("*.rs", "/cfg(test)").holds_test_items());
+    assert!(!taken("package.json", "/jest").holds_test_items());
+}
