@@ -238,8 +238,9 @@ fn missing(program: &str, folder: &Folder<'_>, manager: Manager) -> Option<Strin
 fn programs(folder: &Folder<'_>, package: &Value, manager: Manager) -> Vec<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let script = script(package, "test").unwrap_or_default();
-    let programs: BTreeSet<&str> = started::programs(script)
-        .filter(|name| !OF_SHELL.contains(name) && name.chars().all(is_part))
+    let programs: BTreeSet<String> = started::programs(script)
+        .into_iter()
+        .filter(|name| !OF_SHELL.contains(&name.as_str()) && name.chars().all(is_part))
         .filter(|name| missing(name, folder, manager).is_none())
         .collect();
     if programs.is_empty() {
