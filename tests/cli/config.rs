@@ -300,7 +300,9 @@ fn a_check_that_is_never_run_is_a_warning() {
 #[test]
 fn a_script_of_a_check_that_the_agent_may_change_is_a_warning() {
     let files = Files::new();
-    files.write("check.sh", "exit 1\n");
+    let script = files.write("check.sh", "#!/bin/sh\nexit 1\n");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(script, executable).unwrap();
     let warned = |argv: &str, tripwires: &str| {
         let check = format!("{GOOD}\n[tripwires]\n{tripwires}\n").replace("[\"make\"]", argv);
         let file = files.write("ralph-gate.toml", check);
