@@ -330,7 +330,7 @@ fn tests_and_what_steers_them_are_protected_by_default() {
             ".npmrc",
             "**/.cargo/config.toml",
             "build.rs",
-            "!/node_modules",
+            "!/node_modules/{[!.]*,.[!b]*}",
             "Makefile",
             ".env",
         ],
