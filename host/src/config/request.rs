@@ -151,6 +151,11 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// The most iterations.
+    pub fn at_most(&self) -> u32 {
+        self.loop_max_iters
+    }
+
     /// The checks that the contract names.
     pub fn named(&self) -> &[NamedCheck] {
         &self.completion_checks

@@ -12,7 +12,6 @@ mod no_high_risk;
 mod policy;
 mod prd_all_pass;
 mod preflight;
-mod private_directory;
 mod program;
 mod record;
 mod report_files;

@@ -7,10 +7,10 @@ use std::path::Path;
 use super::Finding;
 use super::environment::Environment;
 use super::gather::Scene;
-use super::private_directory::PrivateDirectory;
 use super::record::{Attempt, Stream, name_leftover};
 use crate::config::CheckProgram;
 use crate::engine::Outcome;
+use crate::memory::private_directory::PrivateDirectory;
 use crate::process::{self, Ended, Keep, Program, Status};
 
 /// The most of a program's output that is told to the agent: the end of it, where errors stand.

@@ -305,7 +305,7 @@ fn refuse_lost(
 fn stop(hook: &Hook<'_>, event: &Event, mut case: Case) -> Result<Option<Answer>, HarnessError> {
     for _ in 0..ATTEMPTS {
         if let Some((iteration, verdict)) = case.again() {
-            let at_most = case.task.terms()?.loop_max_iters;
+            let at_most = case.task.terms()?.at_most();
             return Ok(Some(say(&case, at_most, *iteration, verdict, &[])));
         }
         match case.settle(hook.gate, event)? {

@@ -118,7 +118,7 @@ impl Found {
         if limit.is_some() || before == 0 || task.routing.mode != Mode::Ralph {
             return Ok(asked(request, task, 0));
         }
-        let at_most = before.saturating_add(task.terms()?.loop_max_iters);
+        let at_most = before.saturating_add(task.terms()?.at_most());
         if at_most > MAX_ITERATIONS {
             return Ok(asked(request, task, before));
         }

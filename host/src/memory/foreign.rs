@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{
     DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
 };
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
@@ -127,67 +127,6 @@ pub(crate) fn replace_private(target: &Path, content: &[u8]) -> io::Result<()> {
         file.write_all(content)?;
         fs::rename(temporary, target)
     })
-}
-
-/// A directory for a while, which only this user can look into.
-#[derive(Debug)]
-pub(crate) struct Scratch(PathBuf);
-
-/// What is written into such a directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
-    /// A file.
-    File {
-        /// What is in it.
-        bytes: Vec<u8>,
-        /// Whether it can be executed.
-        is_executable: bool,
-    },
-    /// A link.
-    Link {
-        /// Where it leads.
-        target: PathBuf,
-    },
-}
-
-impl Scratch {
-    /// Makes one. It may be there from a process of the same number that was killed.
-    pub(crate) fn new(path: PathBuf) -> io::Result<Self> {
-        make_private(&path)?;
-        Ok(Self(path))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-
-    /// Writes something below it. A path that would lead out of it is left out.
-    pub(crate) fn write(&self, path: &Path, content: &Content) -> io::Result<()> {
-        let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
-        if !path.components().all(plain) {
-            return Ok(());
-        }
-        let path = self.0.join(path);
-        make_room(&path)?;
-        match content {
-            Content::File {
-                bytes,
-                is_executable,
-            } => {
-                fs::write(&path, bytes)?;
-                let mode = if *is_executable { 0o755 } else { 0o644 };
-                fs::set_permissions(&path, fs::Permissions::from_mode(mode))
-            }
-            Content::Link { target } => std::os::unix::fs::symlink(target, &path),
-        }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What stays behind is in no one's way.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 /// Makes a temporary file beside the one that is meant, and lets `settle` fill it and give it its name.

@@ -23,6 +23,7 @@ pub(crate) mod foreign;
 mod gate;
 mod lock;
 mod portable;
+pub(crate) mod private_directory;
 #[cfg(test)]
 mod tests;
 mod text;

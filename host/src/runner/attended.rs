@@ -18,7 +18,7 @@ use super::{Agent, Client, Control, Loop, Options, RunError, Watch};
 use crate::config::{Config, Request, Task};
 use crate::engine::{Action, Decision, GateEngine, Iteration, StopReason, Usage, Verdict};
 use crate::evidence::now_ms;
-use crate::memory::foreign::{Content, Scratch};
+use crate::memory::private_directory::{Content, PrivateDirectory};
 use crate::memory::{Change, Event, FileStore, Record, SessionKey, View};
 use crate::worktree::{Baseline as ProtectedBaseline, Stamps};
 
@@ -292,13 +292,10 @@ impl<'l> Loop<'l> {
         let Some(uncommitted) = repository.uncommitted()? else {
             return Ok(());
         };
-        let name = format!("committed-{}", std::process::id());
-        let directory = self.store.path().with_file_name(name);
-        let committed =
-            write_all(directory, &uncommitted.committed).map_err(|error| RunError::System {
-                what: "the files of the newest commit can't be written",
-                error,
-            })?;
+        let committed = write_all(&uncommitted.committed).map_err(|error| RunError::System {
+            what: "the files of the newest commit can't be written",
+            error,
+        })?;
         let protection = self.config.tripwires.protection();
         let committed = ProtectedBaseline::take(committed.path(), &protection, &self.excluded)?;
         self.baseline
@@ -433,8 +430,8 @@ impl<'l> Loop<'l> {
 }
 
 /// Writes files into a directory of their own.
-fn write_all(directory: PathBuf, files: &[(PathBuf, Content)]) -> std::io::Result<Scratch> {
-    let directory = Scratch::new(directory)?;
+fn write_all(files: &[(PathBuf, Content)]) -> std::io::Result<PrivateDirectory> {
+    let directory = PrivateDirectory::new()?;
     for (path, content) in files {
         directory.write(path, content)?;
     }

@@ -8,7 +8,7 @@ use super::look::{Entry, Look};
 use super::name::{self, shown};
 use super::repository::{Open, Repository};
 use super::tree::ChangedKind;
-use crate::memory::foreign::Content;
+use crate::memory::private_directory::Content;
 
 /// The kinds of entries in a commit that have a content.
 const FILE: u32 = 0o100_000;
