@@ -301,6 +301,7 @@ fn a_check_that_is_never_run_is_a_warning() {
 fn a_script_of_a_check_that_the_agent_may_change_is_a_warning() {
     let files = Files::new();
     let script = files.write("check.sh", "#!/bin/sh\nexit 1\n");
+    files.write("other.sh", "");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(script, executable).unwrap();
     let warned = |argv: &str, tripwires: &str| {

@@ -123,7 +123,8 @@ impl Workplace {
     /// The session's folder, if there is one.
     pub(crate) fn memory(&self) -> Option<PathBuf> {
         let sessions = fs::read_dir(self.work().join(".ralph")).ok()?;
-        let folders: Vec<PathBuf> = sessions.map(|entry| entry.unwrap().path()).collect();
+        let entries = sessions.map(|entry| entry.unwrap().path());
+        let folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
         match folders.as_slice() {
             [] => None,
             [only] => Some(only.clone()),
