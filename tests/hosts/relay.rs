@@ -109,8 +109,9 @@ impl Relay {
 
     /// The log replays from its first iteration to its last, and has grown since.
     fn is_whole(&self, events: u64) -> Result<()> {
-        let mut sessions = fs::read_dir(self.0.path().join(".ralph"))?;
-        let session = sessions.next().context("there is no session")??.path();
+        let entries = fs::read_dir(self.0.path().join(".ralph"))?.flatten();
+        let mut sessions = entries.map(|it| it.path()).filter(|it| it.is_dir());
+        let session = sessions.next().context("there is no session")?;
         let log = session.join("events.jsonl");
         let path = log.to_str().context("a path that is no text")?;
         let report = self.command(0, &["replay", "--json", path])?;

@@ -164,7 +164,7 @@ fn tokens_are_added_up_and_stop_the_loop_when_they_exceed_the_limit() {
     let used = |tokens: u32| {
         format!(
             "{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"Done.\",\"total_cost_usd\":0.1,\
-             \"usage\":{{\"input_tokens\":{tokens},\"output_tokens\":1}},\"modelUsage\":{{}},\"permission_denials\":[]}}\n"
+             \"usage\":{{\"input_tokens\":{tokens},\"output_tokens\":1}},\"permission_denials\":[]}}\n"
         )
     };
     let workplace = claude_loop("max_tokens = 200");

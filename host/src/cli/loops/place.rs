@@ -89,7 +89,13 @@ pub(in crate::cli) fn roots(args: &LoopArgs, terminal: &Terminal) -> Vec<PathBuf
     if args.root.is_none() {
         roots.extend(client_roots());
     }
-    roots.dedup();
+    let mut known = Vec::new();
+    roots.retain(|root| {
+        let place = root.canonicalize().unwrap_or_else(|_| root.clone());
+        let is_new = !known.contains(&place);
+        known.push(place);
+        is_new
+    });
     roots
 }
 

@@ -265,7 +265,7 @@ fn looped(
     for (file, problem) in &task.warnings {
         let source = text_of(file);
         let file = file.display().to_string();
-        terminal.warn(|painter| {
+        terminal.warn_always(|painter| {
             painter.problem(Severity::Warning, &file, problem, 0, source.as_deref())
         });
     }
