@@ -56,7 +56,14 @@ impl SessionArgs {
 }
 
 fn list_sessions(args: &RootArgs, terminal: &Terminal) -> Result<Exit, CliError> {
-    let sessions = list(&args.root)?;
+    let mut sessions = list(&args.root)?;
+    if args.root == Path::new(DEFAULT_ROOT) {
+        let here = args.root.canonicalize().ok();
+        let is_other = |root: &PathBuf| root.canonicalize().ok() != here;
+        for root in client_roots().into_iter().filter(is_other) {
+            sessions.extend(list(&root)?);
+        }
+    }
     let answer = json!({ "root": args.root, "sessions": sessions });
     terminal.print_answer(&answer.to_string(), |painter| {
         describe_list(painter, &args.root, &sessions)

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::limited::Ended;
 use super::model_server::{Turn, last_said};
 use super::stage::Stage;
-use super::{Client, Run, Scope};
+use super::{Client, Run, STATE, Scope};
 use crate::binary::binary;
 use crate::place::Place;
 use crate::said::Said;
@@ -92,7 +92,11 @@ fn from_log(place: &Place, key: &str) -> Remembered {
 }
 
 fn ralph_gate(place: &Place, arguments: &[&str]) -> Said {
-    Said::by(place.command(binary()).args(arguments)).assert_code(0)
+    let mut command = place.command(binary());
+    command
+        .args(arguments)
+        .env("XDG_STATE_HOME", place.beside(STATE));
+    Said::by(&mut command).assert_code(0)
 }
 
 /// An agent that says "done" too early is refused twice, with reasons that reach the model, and let go when the check

@@ -34,6 +34,8 @@ pub const LIMIT: Duration = Duration::from_mins(3);
 const HOOK_TIMEOUT: u64 = 120;
 /// After how many seconds the gate answers in any case.
 const DEADLINE: u64 = 100;
+/// The directory of a place in which clients and hooks keep what is no setting.
+const STATE: &str = "state";
 /// What the clients believe to be their key.
 const KEY: &str = "test-key";
 
@@ -315,7 +317,8 @@ impl<'a> Run<'a> {
             ("TMPDIR", path(&self.beside("temporary")?)),
             ("XDG_CONFIG_HOME", path(&home.join(".config"))),
             ("XDG_DATA_HOME", path(&home.join(".local/share"))),
-            ("XDG_STATE_HOME", path(&home.join(".local/state"))),
+            // The same for all homes: there the loops of a place are.
+            ("XDG_STATE_HOME", path(&self.place.beside(STATE))),
             ("XDG_CACHE_HOME", path(&home.join(".cache"))),
             ("HTTP_PROXY", DEAD_PROXY.to_owned()),
             ("HTTPS_PROXY", DEAD_PROXY.to_owned()),
