@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::harness::{KEY, Outcome, Workplace};
-use crate::kit::{PROMISE, claude, move_on, print, promise, simple, work, write};
+use crate::kit::{claude, move_on, print, promise, simple, work, write};
 
 /// An agent that says that it has begun, and then works until it is ended.
 fn busy(workplace: &Workplace) -> Vec<Step> {
@@ -178,16 +178,6 @@ fn an_agent_may_say_that_it_is_blocked_as_often_as_the_contract_allows() {
     let workplace = Workplace::new(&simple("blocked_limit = 3"), &[]);
     let turn = vec![move_on(), print("<promise>LOOP_BLOCKED</promise>")];
     workplace.run(&[turn]).stopped("blocked", None, 3);
-}
-
-#[test]
-fn what_a_process_prints_that_outlives_the_agent_is_no_promise() {
-    let workplace = Workplace::new(&simple("loop_max_iters = 1"), &[]);
-    let late = Step::PrintAfterTheEnd(PROMISE.to_owned());
-    let outcome = workplace.run(&[vec![work(), late]]);
-    outcome.stopped("max_iters", None, 1);
-    let failures = outcome.verdict()["failures"].to_string();
-    assert!(failures.contains("token_missing"), "{failures}");
 }
 
 #[test]
